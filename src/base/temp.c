@@ -109,6 +109,24 @@ int temp_make(struct temp *ret, struct err *e)
 			      : err_hint(e, "TMPDIR=FOLDER names another place");
 }
 
+int temp_file(struct err *e)
+{
+	const char *dir = where();
+	AUTO_FREE char *path = mem_printf("%s/" START "XXXXXX", dir);
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), code;
+
+	if (fd >= 0)
+		return fd;
+	fd = mkostemp(path, O_CLOEXEC); /* not all file systems make such files */
+	code = errno;
+	if (fd >= 0) {
+		unlink(path);
+		return fd;
+	}
+	err_set(e, code, "cannot make a temporary file in %s: %s", dir, strerror(code));
+	return err_hint(e, "TMPDIR=FOLDER names another place");
+}
+
 void temp_remove(struct temp *t)
 {
 	if (!t->path)

@@ -18,6 +18,8 @@ struct temp {
 
 /* In TMPDIR, or /tmp. */
 int temp_make(struct temp *ret, struct err *e);
+/* A file without a name, gone when it is closed: a descriptor, or -errno. */
+int temp_file(struct err *e);
 /* Gone, with the files in it. None is fine. */
 void temp_remove(struct temp *t);
 

@@ -47,7 +47,8 @@ enum event_mode {
 #define EVENT_HAVE_ADDR (1u << 7)
 #define EVENT_HAVE_ID (1u << 8)
 #define EVENT_HAVE_EXTRA (1u << 9)
-#define EVENT_UNWOUND (1u << 10) /* the chain's user part was found from a copy of the stack */
+#define EVENT_HAVE_COUNT (1u << 27) /* extra->count: it is so many samples */
+#define EVENT_UNWOUND (1u << 10)    /* the chain's user part was found from a copy of the stack */
 
 /* Markers inside a chain, as the kernel writes them: addresses at or above this are no addresses.
  */
@@ -89,6 +90,7 @@ struct event_extra {
 	uint64_t stack_size; /* bytes that were really copied */
 	const void *aux;
 	uint64_t aux_size;
+	uint64_t count;	  /* samples that it stands for */
 	const void *read; /* figures of counters, host endian, in the order their format has */
 	size_t read_size;
 };

@@ -214,6 +214,12 @@ void tasks_mmap(struct tasks *t, uint64_t time, int32_t pid, int32_t tid,
 	space_map(t, space, map);
 }
 
+void tasks_share_space(struct tasks *t)
+{
+	t->version++;
+	t->shared = true;
+}
+
 void tasks_comm(struct tasks *t, uint64_t time, int32_t pid, int32_t tid, const char *comm,
 		bool exec)
 {
@@ -458,9 +464,10 @@ static uint32_t history_view(const struct task_history *h, struct task_view *v, 
 struct task_view tasks_view_at(const struct tasks *t, int32_t pid, int32_t tid, uint64_t time)
 {
 	const struct task *process = task_find(t, pid), *thread = task_find(t, tid);
-	struct task_view v = { TASK_SPACE_NONE, TASK_SPACE_KERNEL, STRTAB_NONE, 0, UINT64_MAX };
+	struct task_view v = { t->shared ? TASK_SPACE_KERNEL : TASK_SPACE_NONE, TASK_SPACE_KERNEL,
+			       STRTAB_NONE, 0, UINT64_MAX };
 
-	if (process && process->space.n)
+	if (!t->shared && process && process->space.n)
 		v.space = history_view(&process->space, &v, time, process->space.at[0].value);
 	if (thread && thread->comm.n)
 		v.comm = history_view(&thread->comm, &v, time, STRTAB_NONE);
@@ -474,6 +481,8 @@ uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time)
 	const struct task *task = task_find(t, pid);
 	const struct task_moment *m;
 
+	if (t->shared)
+		return TASK_SPACE_KERNEL;
 	if (!task || !task->space.n)
 		return TASK_SPACE_NONE;
 	m = history_at(&task->space, time);

@@ -63,6 +63,8 @@ void tasks_comm(struct tasks *t, uint64_t time, int32_t pid, int32_t tid, const 
 void tasks_fork(struct tasks *t, uint64_t time, int32_t ppid, int32_t ptid, int32_t pid,
 		int32_t tid, bool maps);
 void tasks_exit(struct tasks *t, uint64_t time, int32_t pid, int32_t tid);
+/* There is only one space, TASK_SPACE_KERNEL, for all processes: for sources without addresses. */
+void tasks_share_space(struct tasks *t);
 /* The dso of that name and build-id (NULL, 0 when not known), made when missing. */
 uint32_t tasks_dso(struct tasks *t, const char *path, const uint8_t *build_id, size_t size,
 		   bool kernel);

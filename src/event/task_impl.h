@@ -44,6 +44,7 @@ struct tasks {
 	struct map by_dso; /* hash of what names a dso to index + 1 */
 	uint32_t tokens;
 	struct task_nodes nodes;
+	bool shared;	  /* tasks_share_space() */
 	uint32_t version; /* goes up with every change */
 };
 

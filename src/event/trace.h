@@ -84,6 +84,72 @@ struct trace_waker {
 	char comm[16];
 };
 
+/* As enum frame_kind of calc/stacks/stacks.h, whose first ones these are. */
+enum trace_frame_kind {
+	TRACE_FRAME_USER,
+	TRACE_FRAME_KERNEL,
+	TRACE_FRAME_INLINED, /* into the frame outside of it */
+	TRACE_FRAME_JIT,
+	TRACE_FRAME_UNNAMED, /* name is the address, or where it was: "[libc.so.6]" */
+	TRACE_FRAME_LABEL,   /* no code */
+};
+
+/* A place in code as a text names it. */
+struct trace_frame {
+	const char *name;
+	const char *module, *file; /* NULL when not known; file: of its source */
+	uint32_t line;
+	uint32_t function; /* the first frame of the same function, which has other lines */
+	enum trace_frame_kind kind;
+	bool is_addr; /* without a name, and its address is known */
+	uint64_t addr;
+};
+
+/*
+ * The names that a source brings instead of code: folded text, perf script's text, pprof. Its
+ * addresses are made up, one for each frame, in the middle of TRACE_OWN_SIZE bytes so that a
+ * return address less one is the same frame. They are the same in all processes.
+ */
+#define TRACE_OWN_USER 0x100000u
+#define TRACE_OWN_KERNEL 0xffff800000000000u
+#define TRACE_OWN_SIZE 16u
+struct trace_own {
+	struct trace_frame *frame; /* those of the kernel last */
+	size_t n, n_user;
+	uint32_t first_type; /* what is shown when no event was named */
+	bool as_written;     /* all frames are shown, and none left out for what it is */
+	bool keep_text;	     /* nothing is known of names but what they are: they stay */
+	bool tasks, modules; /* threads and files of code are known, at least some */
+	bool several;	     /* samples have a value of each type */
+	bool two;	     /* types 0 and 1 are what is to be compared */
+};
+
+/* The frame's address. */
+static inline uint64_t trace_own_addr(const struct trace_own *o, size_t frame)
+{
+	uint64_t base = frame < o->n_user ? TRACE_OWN_USER : TRACE_OWN_KERNEL;
+
+	return base + TRACE_OWN_SIZE / 2 +
+	       TRACE_OWN_SIZE * (uint64_t)(frame < o->n_user ? frame : frame - o->n_user);
+}
+
+/* The address that stands for its function, whatever the line. */
+static inline uint64_t trace_own_start(const struct trace_own *o, const struct trace_frame *f)
+{
+	return trace_own_addr(o, f->function);
+}
+
+/* The frame of an address; NULL: none. */
+static inline const struct trace_frame *trace_own_frame(const struct trace_own *o, uint64_t addr)
+{
+	bool kernel = addr >= TRACE_OWN_KERNEL;
+	uint64_t i = (addr - (kernel ? TRACE_OWN_KERNEL : TRACE_OWN_USER)) / TRACE_OWN_SIZE;
+
+	if (addr < TRACE_OWN_USER || i >= (kernel ? o->n - o->n_user : o->n_user))
+		return NULL;
+	return &o->frame[kernel ? i + o->n_user : i];
+}
+
 struct trace {
 	struct arena arena;
 	struct event_type *types;
@@ -96,7 +162,8 @@ struct trace {
 	bool big_endian_source;		/* was written by a machine of the other endian */
 	const struct trace_waker *wakers;
 	size_t n_wakers;
-	void *tep;	   /* of event/text.h, for tracepoints; NULL when there are no formats */
+	void *tep; /* of event/text.h, for tracepoints; NULL when there are no formats */
+	const struct trace_own *own; /* NULL: its addresses are those of code */
 	struct tar *files; /* of base/tar.h: what came with the recording; NULL: nothing. Closed
 			      with it */
 };

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "calc/read/unfold.h"
+#include "../unit/unfold.h"
 #include "view/picture/flame.h"
 #include "view/picture/flame_html.h"
 #include "view/picture/folded.h"

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "calc/read/unfold.h"
-#include "calc/read/unscript.h"
+#include "../unit/unfold.h"
+#include "store/text/script_text.h"
 #include "view/picture/folded.h"
 
 struct text {
@@ -51,10 +51,10 @@ static int64_t sum(const struct stacks *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct folded_opts fo = { .type = FOLDED_ALL_TYPES, .tidy = true, .kernel = true };
-	struct unscript_opts o = { .inlines = size & 1, .times = true };
+	struct own_stacks_opts o = { .inlines = size & 1, .time_quantum = 1 };
 	struct text t = { .data = (const char *)data, .n = size };
-	struct stacks s = { 0 }, again[2] = { 0 };
-	struct unscript_info info;
+	struct stacks side[2] = { 0 }, again[2] = { 0 };
+	struct trace_own info;
 	struct folded_info second;
 	struct err e;
 	char *text = NULL;
@@ -64,19 +64,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	script_text_looks(t.data, size);
 	r = script_text_read("fuzz", t.data, size, see, &t, &e);
-	if (unscript_text("fuzz", t.data, size, &o, &s, &info, &e) == 0) {
-		FUZZ_CHECK(r == 0 && s.entries.n == t.samples);
-		FUZZ_CHECK(info.first_type < s.type_names.n && info.first_time <= info.last_time);
+	if (text_stacks(script_text_source, "fuzz", t.data, size, &o, side, &info, &e) == 0) {
+		FUZZ_CHECK(r == 0 && side[0].entries.n == t.samples);
+		FUZZ_CHECK(info.first_type < side[0].type_names.n);
 		f = open_memstream(&text, &n);
 		FUZZ_CHECK(f);
-		FUZZ_CHECK(folded_write(f, &s, NULL, &fo, &e) == 0);
+		FUZZ_CHECK(folded_write(f, &side[0], NULL, &fo, &e) == 0);
 		fclose(f);
 		/* names that end in numbers may make two counts of one, or one that is refused */
 		if (unfold_text("again", text, n, again, &second, &e) == 0)
-			FUZZ_CHECK(sum(&again[second.two]) == sum(&s));
+			FUZZ_CHECK(sum(&again[second.two]) == sum(&side[0]));
 		free(text);
 	}
-	stacks_free(&s);
+	stacks_free(&side[0]);
 	stacks_free(&again[0]);
 	stacks_free(&again[1]);
 	return 0;

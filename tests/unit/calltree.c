@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "calc/read/unfold.h"
 #include "calc/stacks/calltree.h"
 #include "tap.h"
+#include "unfold.h"
 
 static const struct calltree_opts plain = { .type = CALLTREE_ALL_TYPES };
 

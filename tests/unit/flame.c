@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "calc/read/unfold.h"
 #include "tap.h"
+#include "unfold.h"
 #include "view/markup.h"
 #include "view/picture/flame.h"
 #include "view/picture/flame_html.h"

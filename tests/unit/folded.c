@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "calc/read/unfold.h"
 #include "tap.h"
+#include "unfold.h"
 #include "view/picture/folded.h"
 
 /* Everything that was read, as text: frames joined by '|', counts, '\n'. */

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "calc/read/unscript.h"
 #include "store/text/folded.h"
+#include "store/text/script_text.h"
 #include "tap.h"
+#include "unfold.h"
 
 static void put_word(struct strbuf *b, struct script_word w)
 {
@@ -154,12 +155,13 @@ static void test_stacks(void)
 	static const char huge[] = "a 1 1.0: 9223372036854775807 e:\na 1 1.0: 1 e:\n";
 	static const enum frame_kind kinds[] = { FRAME_UNKNOWN, FRAME_USER, FRAME_JIT,
 						 FRAME_INLINED, FRAME_KERNEL };
-	struct unscript_opts o = { .inlines = true, .times = true };
-	struct unscript_info info;
-	struct stacks s = { 0 };
+	struct own_stacks_opts o = { .inlines = true, .time_quantum = 1 };
+	struct trace_own info;
+	struct stacks side[2] = { 0 }, s;
 	struct err e = { 0 };
 
-	CHECK_INT(unscript_text("f", text, strlen(text), &o, &s, &info, &e), 0);
+	CHECK_INT(text_stacks(script_text_source, "f", text, strlen(text), &o, side, &info, &e), 0);
+	s = side[0];
 	CHECK_INT(s.entries.n, 2);
 	CHECK_INT(s.entries.data[0].weight, 50);
 	CHECK_INT(s.entries.data[1].weight, 1);
@@ -168,21 +170,23 @@ static void test_stacks(void)
 	CHECK_STR(stacks_unit(&s, 0), "ns");
 	CHECK_STR(stacks_unit(&s, 1), "hits");
 	CHECK_INT(info.first_type, 1); /* of the earliest, not of the first line */
-	CHECK_INT(info.first_time, 1000000000);
 	CHECK_INT(s.stacks.data[s.entries.data[0].stack].n, 5);
 	for (uint32_t i = 0; i < 5; i++)
 		CHECK_CASE(s.frames.data[s.frame_ids.data[i]].kind == kinds[i],
 			   "frame %u has kind %d", i, kinds[i]);
 	stacks_free(&s);
-	o = (struct unscript_opts){ .counts = true };
-	s = (struct stacks){ 0 };
-	CHECK_INT(unscript_text("f", text, strlen(text), &o, &s, &info, &e), 0);
+	o = (struct own_stacks_opts){ .counts = true };
+	side[0] = (struct stacks){ 0 };
+	CHECK_INT(text_stacks(script_text_source, "f", text, strlen(text), &o, side, &info, &e), 0);
+	s = side[0];
 	CHECK_INT(s.stacks.data[s.entries.data[0].stack].n, 4);
 	CHECK_INT(s.entries.data[0].weight, 1);
 	stacks_free(&s);
-	s = (struct stacks){ 0 };
+	side[0] = (struct stacks){ 0 };
 	o.counts = false;
-	CHECK_INT(unscript_text("f", huge, strlen(huge), &o, &s, &info, &e), -ERANGE);
+	CHECK_INT(text_stacks(script_text_source, "f", huge, strlen(huge), &o, side, &info, &e),
+		  -ERANGE);
+	s = side[0];
 	CHECK_STR(e.msg, "f:2: the sum of the counts is too large");
 	stacks_free(&s);
 }

@@ -112,7 +112,7 @@ static struct name_dso dso_of_file(struct names *n, uint32_t dso)
 		return r;
 	}
 	r.symbols = SYMBOLS_NONE;
-	if (task_is_anonymous(path))
+	if (task_is_anonymous(path) && !n->profile->trace->own)
 		return r;
 	r.symbols = names_symbols_of(tasks, n->symbols, dso);
 	if (sscanf(r.name, "jit-%d.dump%n", &pid, &end) == 1 && end && !r.name[end])
@@ -245,6 +245,7 @@ static struct name_frame frame_of_label(struct names *n, const struct name_site 
 
 static struct name_frame names_frame_of(const struct names *n, const struct name_site *s)
 {
+	const struct trace_frame *own = names_own(n, s);
 	bool named = s->sym && s->sym->name != SYMBOLS_NONE;
 	struct name_frame f = { .name = SYMBOLS_NONE,
 				.module = s->sym ? s->sym->module : SYMBOLS_NONE,
@@ -264,6 +265,7 @@ static struct name_frame names_frame_of(const struct names *n, const struct name
 	f.name = s->sym->name;
 	f.addr = s->sym->start;
 	f.size = s->sym->end > s->sym->start ? s->sym->end - s->sym->start : 0;
+	f.inlined = own && own->kind == TRACE_FRAME_INLINED;
 	if (s->inlined) {
 		f.name = s->sym->frames[s->depth].name;
 		/* the function's own name again is itself, not one inlined into it */

@@ -121,6 +121,13 @@ static inline const char *names_function(const struct names *n, uint32_t frame)
 
 	return f->name == SYMBOLS_NONE ? NULL : symbols_text(n->symbols, f->name);
 }
+/* What the recording itself calls a site; NULL: its sites are addresses. */
+static inline const struct trace_frame *names_own(const struct names *n, const struct name_site *s)
+{
+	const struct trace_own *own = n->profile->trace->own;
+
+	return own ? trace_own_frame(own, s->addr) : NULL;
+}
 /* Source file and line of a site; false when not known. Of a function that others were inlined
  * into: where it calls the outermost of them. */
 bool names_line(const struct names *n, const struct name_site *s, const char **file,

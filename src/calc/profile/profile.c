@@ -307,7 +307,7 @@ static inline void entry_begin(struct profile_entry *e, const struct event *ev)
 	e->kernel = 0;
 	e->extra = 0;
 	e->ip = e->time = 0;
-	e->count = 1;
+	e->count = ev->have & EVENT_HAVE_COUNT ? ev->extra->count : 1;
 	e->weight = ev->weight;
 	e->first = ev->time;
 	e->first_tid = ev->tid;
@@ -338,11 +338,11 @@ static int profile_on_sample(void *ctx, const struct event *ev)
 		e.weight = ev->have & EVENT_HAVE_EXTRA ? (uint32_t)ev->extra->weight : 0;
 		e.weight = e.weight ? e.weight : 1;
 	}
-	total->all_count++;
+	total->all_count += e.count;
 	total->all_weight += e.weight;
 	if (want == PROFILE_ASIDE)
 		return 0;
-	total->count++;
+	total->count += e.count;
 	total->weight += e.weight;
 	count_sample(r, ev, &e, NULL);
 	return 0;

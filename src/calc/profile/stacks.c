@@ -34,12 +34,17 @@ static enum frame_kind profile_stacks_kind_of(const struct name_site *s, const c
 	return profile_stacks_is_jit(dso) ? FRAME_JIT : FRAME_USER;
 }
 
+_Static_assert((int)FRAME_LABEL == (int)TRACE_FRAME_LABEL, "the same kinds in the same order");
+
 struct profile_frame profile_frame(const struct names *n, uint32_t site)
 {
 	const struct name_site *s = &n->sites.data[site];
 	const char *dso = names_dso(n, s->dso);
+	const struct trace_frame *own = names_own(n, s);
 	struct profile_frame f = { .name = names_function(n, s->frame) };
 
+	if (own)
+		return (struct profile_frame){ own->name, own->module, (enum frame_kind)own->kind };
 	f.module = s->space == TASK_SPACE_LABEL	  ? NULL
 		   : s->mode == EVENT_MODE_KERNEL ? dso
 						  : names_path(n, s->dso);
@@ -164,12 +169,15 @@ void profile_stacks(const struct names *n, bool counts, bool merge_unknown, stru
 			.cpu = e->cpu,
 			.time = counts && p->trace->types[e->type].spans ? 0 : e->time,
 			.count = e->count,
-			.weight = (int64_t)(counts || !e->weight ? e->count : e->weight),
+			.weight = (int64_t)(counts || (!e->weight && !p->trace->own) ? e->count
+										     : e->weight),
 		};
 
 		if (e->comm != last || !i)
-			comm = profile_stacks_text(&f,
-						   tasks_who_name(p->trace->tasks, e->comm, buf));
+			comm = p->trace->own && e->comm == STRTAB_NONE
+				       ? STRTAB_NONE
+				       : profile_stacks_text(
+						 &f, tasks_who_name(p->trace->tasks, e->comm, buf));
 		last = e->comm;
 		out.comm = comm;
 		out.stack = e->chain == PROFILE_NO_CHAIN ? stack_of_site(&f, n->entry_site[i])

@@ -372,6 +372,7 @@ static bool is_call(const struct event_type *t)
 static const char *default_sort(const struct columns_opts *o)
 {
 	size_t n = o->trace ? o->trace->n_types : 0, points = 0, others = 0;
+	const struct trace_own *own = o->trace ? o->trace->own : NULL;
 	bool tracepoints;
 
 	for (size_t i = 0; i < n; i++) {
@@ -384,7 +385,7 @@ static const char *default_sort(const struct columns_opts *o)
 	}
 	tracepoints = points && !others;
 	if (o->mode == KEY_MODE_DIFF)
-		return "dso,symbol";
+		return own && !own->modules ? "symbol" : "dso,symbol";
 	if (tracepoints)
 		return o->raw_trace ? "trace_fields" : "trace";
 	if (o->mode == KEY_MODE_BRANCH)
@@ -392,7 +393,12 @@ static const char *default_sort(const struct columns_opts *o)
 	if (o->mode == KEY_MODE_MEMORY)
 		return "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,"
 		       "local_ins_lat";
-	return "comm,dso,symbol";
+	if (!own)
+		return "comm,dso,symbol";
+	/* what texts do not say would be columns of nothing */
+	return own->tasks     ? own->modules ? "comm,dso,symbol" : "comm,symbol"
+	       : own->modules ? "dso,symbol"
+			      : "symbol";
 }
 
 /* The text to parse: the user's, sums first where he named none. NULL: fields say it all. */

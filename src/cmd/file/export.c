@@ -13,6 +13,7 @@
 #include "cmd/picture/picture.h"
 #include "cmd/share/input.h"
 #include "cmd/share/load.h"
+#include "cmd/share/open.h"
 
 struct args {
 	struct load_opts load;
@@ -279,9 +280,12 @@ static int export_to(const struct args *a, const struct export_format *f, const 
 	struct export_job x = { 0 };
 	int r = load_open(&w.load, &a->load, e), closed;
 
-	if (r == -EOPNOTSUPP && !picture_is_recording(input))
-		err_hint(e, "it takes recordings; folded stacks and pprof profiles are drawn "
-			    "by 'kymo flame' and written as text by 'kymo collapse'");
+	if (r == 0 && f->timed && w.load.source->trace->own && !w.load.source->trace->last_time) {
+		err_set(e, ENODATA, "%s does not say when anything was, and %s shows times",
+			source_name(input), f->name);
+		r = err_hint(e, "--to folded, pprof, speedscope, firefox and callgrind need none; "
+				"kymo record makes a recording, which has them");
+	}
 	if (r == 0 && a->events)
 		r = load_pick_types(&w.load, a->events, e);
 	if (r == 0)

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "cmd/picture/heat.h"
+#include "cmd/share/open.h"
 #include "store/text/points.h"
 
 double heat_in_ns(const char *unit)
@@ -43,9 +44,8 @@ static int heat_lines_add_point(void *ctx, const struct points_line *l, struct e
 int heat_read_lines(const struct heat_args *a, const char *path, struct heat_points *p,
 		    struct err *e)
 {
-	struct reading r = { .name = strcmp(path, "-") == 0 ? "standard input" : path,
-			     .points = p };
-	struct picture_file f = { 0 };
+	struct reading r = { .name = source_name(path), .points = p };
+	struct source_file f = { 0 };
 	int k;
 
 	r.time_scale = heat_in_ns(a->time_unit);
@@ -56,10 +56,10 @@ int heat_read_lines(const struct heat_args *a, const char *path, struct heat_poi
 		return err_set(e, EINVAL, "--time-unit is s, ms, us or ns, not '%s'", a->time_unit);
 	if (r.value_scale <= 0)
 		r.value_scale = 1;
-	k = picture_file_open(path, &f, e);
+	k = source_file_open(path, &f, e);
 	if (k < 0)
 		return k;
 	k = points_read(r.name, f.data, f.n, heat_lines_add_point, &r, e);
-	picture_file_close(&f);
+	source_file_close(&f);
 	return k;
 }

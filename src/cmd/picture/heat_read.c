@@ -11,6 +11,7 @@
 #include "cmd/picture/heat.h"
 #include "cmd/picture/heat_live.h"
 #include "cmd/share/input.h"
+#include "cmd/share/open.h"
 #include "event/match.h"
 
 #define MAX_DETAILS 200000u /* a page with more points has no room for what each was */
@@ -408,6 +409,31 @@ static int read_source(struct reader *r, struct heat_args *a, struct source *s, 
 	return k;
 }
 
+/* Texts that were made of recordings may have none. */
+static int heat_has_times(const struct trace *t, const char *path, struct err *e)
+{
+	if (!t->own || t->last_time)
+		return 0;
+	err_set(e, ENODATA, "%s does not say when anything was: it has no times",
+		source_name(path));
+	return err_hint(e, "kymo record -e EVENTS -o FILE -- COMMAND makes a recording, which has");
+}
+
+/* Lines of a time and a value; what is none of them may be a text of stacks. */
+static int heat_read_text(struct heat_args *a, const char *path, struct heat_points *p,
+			  struct err *e)
+{
+	int k = heat_read_lines(a, path, p, e), has;
+	struct err other = { 0 };
+	struct source *s;
+
+	if (k >= 0 || source_open(path, &s, &other) < 0)
+		return k;
+	has = heat_has_times(s->trace, path, e);
+	source_close(s);
+	return has < 0 ? has : k;
+}
+
 int heat_read(struct heat_args *a, const char *path, bool details, struct heat_points *p,
 	      struct err *e)
 {
@@ -415,22 +441,25 @@ int heat_read(struct heat_args *a, const char *path, bool details, struct heat_p
 	struct reader r = { .a = a, .p = p, .whom = &all, .details = details };
 	struct source *s;
 	char host[256] = "";
+	bool recording;
 	int k;
 
-	if (strcmp(path, "-") == 0 || !picture_is_recording(path)) {
-		if (a->kind == HEAT_NONE)
-			return heat_read_lines(a, path, p, e);
-		if (strcmp(path, "-") != 0 && access(path, R_OK) < 0)
-			err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
-		else
-			err_set(e, EINVAL, "%s is no recording",
-				strcmp(path, "-") == 0 ? "standard input" : path);
+	recording = source_is_recording(path);
+	if (!recording && a->kind == HEAT_NONE)
+		return heat_read_text(a, path, p, e);
+	k = source_open(path, &s, e);
+	if (k < 0 && !recording && e->code != ENOENT && e->code != EACCES) {
+		err_set(e, EINVAL, "%s is no recording", source_name(path));
 		return err_hint(e, "kymo record -e EVENTS -o FILE makes one; seconds, or -- and a "
 				   "command, measure now");
 	}
-	k = input_open(path, &s, e);
 	if (k < 0)
 		return k;
+	k = heat_has_times(s->trace, path, e);
+	if (k < 0) {
+		source_close(s);
+		return k;
+	}
 	gethostname(host, sizeof(host) - 1);
 	r.here = s->trace->info.hostname && strcmp(host, s->trace->info.hostname) == 0;
 	k = read_source(&r, a, s, e);

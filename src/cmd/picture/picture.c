@@ -7,15 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/filemap.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "calc/profile/gaps.h"
 #include "calc/profile/stacks.h"
-#include "calc/read/pprof_stacks.h"
-#include "calc/read/unfold.h"
-#include "calc/read/unscript.h"
+#include "calc/read/own_stacks.h"
 #include "calc/stacks/paths.h"
 #include "calc/stacks/visible.h"
 #include "cmd/command.h"
@@ -24,115 +20,8 @@
 #include "event/match.h"
 #include "event/waker.h"
 
-#define DRAWN                                                                                    \
-	"it draws recordings, pprof profiles, perf script's text and folded stacks: lines such " \
-	"as "                                                                                    \
-	"'main;parse;read 42'"
-#define MAX_PIPE (4ull << 30)
 #define TIME_STEPS 16384u   /* of a recording: finer than any picture */
 #define TIME_FINE 10000000u /* ns */
-
-void picture_file_close(struct picture_file *f)
-{
-	if (f->mapped)
-		filemap_close(f->data, f->n);
-	else if (f->n)
-		free((void *)f->data);
-}
-
-static int read_pipe(int fd, const char *shown, struct picture_file *w, struct err *e)
-{
-	struct strbuf b = { 0 };
-	static char part[1 << 16];
-
-	for (;;) {
-		ssize_t n = read(fd, part, sizeof(part));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n == 0)
-			break;
-		if (n < 0 || b.n > MAX_PIPE) {
-			int code = n < 0 ? errno : EFBIG;
-
-			strbuf_free(&b);
-			return err_set(e, code, "cannot read %s: %s", shown, strerror(code));
-		}
-		strbuf_add(&b, part, (size_t)n);
-		if (!b.data[0]) { /* it may have no end: /dev/zero */
-			strbuf_free(&b);
-			err_set(e, EINVAL, "%s is nothing that can be drawn: it starts with a 0",
-				shown);
-			return err_hint(e, DRAWN);
-		}
-	}
-	if (!b.n)
-		strbuf_free(&b);
-	*w = (struct picture_file){ .data = b.n ? b.data : "", .n = b.n };
-	return 0;
-}
-
-int picture_file_open(const char *path, struct picture_file *w, struct err *e)
-{
-	const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
-	bool std_in = strcmp(path, "-") == 0;
-	AUTO_CLOSE int fd = std_in ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	void *p;
-
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		err_set(e, errno, "cannot open %s: %s", shown, strerror(errno));
-		return strcmp(path, "perf.data") == 0
-			       ? err_hint(e, "-i FILE names another; 'kymo record -g -- COMMAND' "
-					     "makes one")
-			       : -e->code;
-	}
-	if (S_ISDIR(st.st_mode))
-		return err_set(e, EISDIR, "%s is a directory", shown);
-	if (!S_ISREG(st.st_mode) || st.st_size == 0)
-		return read_pipe(fd, shown, w, e);
-	p = filemap_open(fd, (size_t)st.st_size, shown);
-	if (!p)
-		return err_set(e, errno, "cannot read %s: %s", shown, strerror(errno));
-	*w = (struct picture_file){ .data = p, .n = (size_t)st.st_size, .mapped = true };
-	return 0;
-}
-
-static const struct {
-	const char *magic;
-	size_t n;
-	const char *what;
-} formats[] = {
-	{ "\x17\x08\x44tracing", 10, "a trace.dat recording" },
-	{ "\x1f\x8b", 2, "compressed with gzip" },
-	{ "\xfd"
-	  "7zXZ",
-	  5, "compressed with xz" },
-	{ "\x7f"
-	  "ELF",
-	  4, "a program" },
-	{ "<svg", 4, "an SVG picture" },
-	{ "<?xml", 5, "an XML file" },
-	{ "<!DOCTYPE html", 14, "a web page" },
-};
-
-/* Everything that is nothing else is taken for folded text, whose reader says what is wrong. */
-static int refuse_others(const char *shown, const struct picture_file *w, struct err *e)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		if (w->n < formats[i].n || memcmp(w->data, formats[i].magic, formats[i].n) != 0)
-			continue;
-		err_set(e, EOPNOTSUPP, "%s is %s, which kymo cannot draw yet", shown,
-			formats[i].what);
-		return err_hint(e, DRAWN);
-	}
-	return 0;
-}
-
-bool picture_is_recording(const char *path)
-{
-	return source_looks_like(path);
-}
 
 /* Of samples that were read (code, when that went well), what they lack. */
 static int say_counted(struct source *s, struct symbols *symbols, const struct picture_opts *o,
@@ -289,17 +178,76 @@ static int read_some_way(struct source *s, struct symbols *symbols, const struct
 	return r;
 }
 
-static int read_recording(const char *path, const struct picture_opts *o, struct stacks *ret,
-			  struct picture_input *in, struct err *e)
+/* What has names already is not counted before it is named. */
+static int read_own(struct source *s, const struct picture_opts *o, struct stacks side[2],
+		    struct picture_input *in, struct err *e)
 {
-	struct symbols *symbols;
+	const struct trace_own *own = s->trace->own;
+	struct own_stacks_opts so = { .counts = o->counts,
+				      .inlines = o->inlines,
+				      .merge_unknown = o->merge_unknown };
+	int r;
+
+	if (!own->as_written)
+		so.time_quantum = time_quantum(s->trace->first_time, s->trace->last_time, o);
+	r = own_stacks(s, &so, side, e);
+	side[0].time_quantum = so.time_quantum;
+	in->first_type = own->first_type;
+	in->several = own->several;
+	in->folded = own->keep_text;
+	in->two = own->two;
+	if (r == 0 && o->without_idle && !own->as_written)
+		leave_out_idle(&side[0], in);
+	return r;
+}
+
+static int read_named(struct source *s, bool plain, const struct picture_opts *o,
+		      struct stacks *ret, struct picture_input *in, const char **note,
+		      struct err *e)
+{
+	struct symbols *symbols =
+		symbols_new(&(struct symbols_opts){ .find = input_find(s, NULL) });
+	int r = input_kernel_later(s, &(struct input_kernel){ 0 }, symbols, note, e);
+
+	if (r == 0)
+		r = read_some_way(s, symbols, o, plain, ret, in, e);
+	symbols_free(symbols);
+	return r;
+}
+
+static int read_source(struct source *s, bool plain, const struct picture_opts *o,
+		       struct stacks side[2], struct picture_input *in, struct err *e)
+{
+	const struct trace *t = s->trace;
 	const char *note = NULL;
+	int r;
+
+	r = t->own ? read_own(s, o, side, in, e) :
+		   /* copies of stacks are not unwound three times */
+		    read_named(s, plain, o, &side[0], in, &note, e);
+	in->off_type = off_type(t);
+	if (r == 0 && o->marks && in->off_type != UINT32_MAX)
+		stacks_mark_off(&side[0], in->off_type);
+	if (r == 0 && o->wakers && !t->n_wakers)
+		note = "the recording does not say who ended the waits: record with --off-cpu "
+		       "--wakers, or with sched:sched_waking, too";
+	if (r == 0 && note)
+		snprintf(in->note, sizeof(in->note), "%s", note);
+	if (r == 0)
+		input_warn(s);
+	return r;
+}
+
+/* One file into side[0], and into side[1] when it has two counts. */
+static int picture_read_one(const char *path, const struct picture_opts *o, struct stacks side[2],
+			    struct picture_input *in, struct err *e)
+{
 	struct source *s, *plain;
 	int r;
 
 	if (o->min_share > 0)
 		share_heap();
-	r = input_open(path, &s, e);
+	r = source_open(path, &s, e);
 	if (r < 0)
 		return r;
 	plain = s;
@@ -308,109 +256,9 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 		r = input_off_cpu(&s, o->wakers, e);
 	else if (o->wall)
 		r = input_wall(&s, e);
-	if (r < 0) {
-		source_close(s);
-		return r;
-	}
-	symbols = symbols_new(&(struct symbols_opts){ .find = input_find(s, NULL) });
-	r = input_kernel_later(s, &(struct input_kernel){ 0 }, symbols, &note, e);
-	/* copies of stacks are not unwound three times */
 	if (r == 0)
-		r = read_some_way(s, symbols, o, s == plain, ret, in, e);
-	in->off_type = off_type(s->trace);
-	if (r == 0 && o->marks && in->off_type != UINT32_MAX)
-		stacks_mark_off(ret, in->off_type);
-	if (r == 0 && o->wakers && !s->trace->n_wakers)
-		note = "the recording does not say who ended the waits: record with --off-cpu "
-		       "--wakers, or with sched:sched_waking, too";
-	if (r == 0 && note)
-		snprintf(in->note, sizeof(in->note), "%s", note);
-	if (r == 0)
-		input_warn(s);
-	symbols_free(symbols);
+		r = read_source(s, s == plain, o, side, in, e);
 	source_close(s);
-	return r;
-}
-
-static int read_pprof(const char *shown, const struct picture_file *w, struct stacks *ret,
-		      struct picture_input *in, struct err *e)
-{
-	struct pprof p;
-	int r = pprof_open(shown, w->data, w->n, &p, e);
-
-	if (r < 0)
-		return r;
-	r = pprof_stacks(&p, ret, &in->first_type, e);
-	in->several = true;
-	pprof_close(&p);
-	return r < 0 ? err_wrap(e, "%s", shown) : 0;
-}
-
-/* perf script's text: all that a recording would say, but for where its code is. */
-static int read_script(const char *shown, const struct picture_file *w,
-		       const struct picture_opts *o, struct stacks *ret, struct picture_input *in,
-		       struct err *e)
-{
-	struct unscript_opts u = { .counts = o->counts,
-				   .inlines = o->inlines,
-				   .merge_unknown = o->merge_unknown,
-				   .times = o->times };
-	struct unscript_info info;
-	uint64_t quantum;
-	int r = unscript_text(shown, w->data, w->n, &u, ret, &info, e);
-
-	if (r < 0)
-		return r;
-	in->first_type = info.first_type;
-	for (uint32_t i = 0; i < ret->type_names.n; i++)
-		if (waker_is_event(strtab_get(&ret->strings, ret->type_names.data[i])))
-			in->off_type = i;
-	quantum = time_quantum(info.first_time, info.last_time, o);
-	vec_each (&ret->entries, en)
-		en->time = quantum ? en->time / quantum * quantum : 0;
-	ret->time_quantum = quantum;
-	if (o->marks && in->off_type != UINT32_MAX)
-		stacks_mark_off(ret, in->off_type);
-	if (o->without_idle)
-		leave_out_idle(ret, in);
-	return 0;
-}
-
-/* One file into side[0], and into side[1] when it has two counts. */
-static int picture_read_one(const char *path, const struct picture_opts *o, struct stacks side[2],
-			    struct picture_input *in, struct err *e)
-{
-	const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
-	struct folded_info info = { 0 };
-	struct picture_file w = { 0 };
-	int r;
-
-	if (strcmp(path, "-") != 0 && picture_is_recording(path))
-		return read_recording(path, o, &side[0], in, e);
-	r = picture_file_open(path, &w, e);
-	if (r < 0)
-		return r;
-	if (pprof_looks(w.data, w.n)) {
-		r = read_pprof(shown, &w, &side[0], in, e);
-		picture_file_close(&w);
-		return r;
-	}
-	if (script_text_looks(w.data, w.n)) {
-		r = read_script(shown, &w, o, &side[0], in, e);
-		picture_file_close(&w);
-		return r;
-	}
-	r = refuse_others(shown, &w, e);
-	if (r == 0)
-		r = unfold_text(shown, w.data, w.n, side, &info, e);
-	if (r == 0 && info.fractions)
-		snprintf(in->note, sizeof(in->note),
-			 "%llu counts have a fraction; they were rounded",
-			 (unsigned long long)info.fractions);
-	in->folded = true;
-	side[0].unit = side[1].unit = "counts"; /* of what, the text does not say */
-	in->two = info.two;
-	picture_file_close(&w);
 	return r;
 }
 

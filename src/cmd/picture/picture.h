@@ -74,15 +74,6 @@ int picture_record(struct record_args *a, bool chains, char **command, const cha
 		   struct picture_recorded *ret, struct err *e);
 void picture_recorded_free(struct picture_recorded *r);
 
-/* A whole file ("-": standard input): mapped where it can be, read where it is a pipe. */
-struct picture_file {
-	const char *data; /* never NULL once open */
-	size_t n;
-	bool mapped;
-};
-int picture_file_open(const char *path, struct picture_file *f, struct err *e);
-void picture_file_close(struct picture_file *f);
-
 struct picture_input {
 	struct stacks side[2]; /* [1] only when two */
 	bool two;	       /* a comparison: two files, or one with two counts */
@@ -130,9 +121,6 @@ void picture_input_free(struct picture_input *in);
 struct trace;
 struct names;
 void picture_say_gaps(const struct trace *t, const struct names *n);
-
-/* Is it a recording (perf.data of some form), not text? */
-bool picture_is_recording(const char *path);
 
 /* How many events there can be stacks of: a dummy only brings news of processes. */
 unsigned picture_events(const struct stacks *s);

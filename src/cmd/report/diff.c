@@ -129,24 +129,59 @@ static const char *time_for(struct comparing *c, unsigned n, char *buf, size_t s
 	return buf;
 }
 
+static int open_side(struct comparing *c, unsigned n, struct err *e)
+{
+	struct load_opts o = c->a->load;
+	char time[256];
+
+	o.input = c->file[n];
+	o.pick.time = time_for(c, n, time, sizeof(time));
+	return load_open(&c->side[n].load, &o, e);
+}
+
+static int check_keys(const struct columns *c, struct err *e)
+{
+	for (unsigned i = 0; i < c->n; i++) {
+		const struct key_info *k = &key_infos[c->col[i].key];
+
+		if (k->kind != KEY_SUM)
+			continue;
+		err_set(e, EINVAL, "--sort %s: rows cannot be matched by a sum", k->name);
+		return err_hint(e, "sort by what has a name: dso, symbol, comm ...");
+	}
+	return 0;
+}
+
+/* The columns that all of them have something for. */
+static int choose_columns(struct comparing *c, struct err *e)
+{
+	struct columns_opts o = { .sort = c->a->sort, .mode = KEY_MODE_DIFF };
+	int r;
+
+	for (unsigned i = 0; i < c->n; i++)
+		if (!o.trace || c->side[i].load.source->trace->own)
+			o.trace = c->side[i].load.source->trace;
+	for (unsigned i = 0; i < c->n; i++) {
+		const struct trace *t = c->side[i].load.source->trace;
+
+		if (t->own && !t->own->modules)
+			o.trace = t;
+	}
+	r = columns_make(&c->columns, &o, e);
+	return r < 0 ? r : check_keys(&c->columns, e);
+}
+
 static int load_side(struct comparing *c, unsigned n, struct err *e)
 {
 	struct side *s = &c->side[n];
-	struct load_opts o = c->a->load;
 	struct profile_opts po = { .by = cells_needs(&c->columns) | PROFILE_BY_CODE };
 	struct names_opts no = { .lines = columns_have(&c->columns, KEY_SRCLINE) ||
 					  columns_have(&c->columns, KEY_SRCFILE) };
 	const struct trace *t;
-	char time[256];
 	int r;
 
-	o.input = c->file[n];
-	o.pick.time = time_for(c, n, time, sizeof(time));
-	r = load_open(&s->load, &o, e);
-	if (r == 0) {
-		load_plan(&s->load, &c->columns, &s->load.plan);
-		r = load_count(&s->load, &po, e);
-	}
+	load_plan(&s->load, &c->columns, &s->load.plan);
+	r = load_count(&s->load, &po, e);
 	if (r == 0)
 		r = load_name(&s->load, &no, e);
 	if (r < 0)
@@ -180,10 +215,37 @@ static void free_side(struct side *s)
 	load_free(&s->load);
 }
 
-/* The other recording's events are the same when they count the same. */
-static const struct hist *same_event(const struct side *s, const struct event_type *of)
+/* Without what behind a colon says whose code was counted: "cycles:u". */
+static bool same_name(const char *a, const char *b)
 {
-	const struct trace *t = s->load.source->trace;
+	size_t n = strcspn(a, ":");
+
+	return n == strcspn(b, ":") && memcmp(a, b, n) == 0;
+}
+
+/* Are all its events about the same samples? */
+static bool is_single(const struct trace *t)
+{
+	return t->n_types == 1 || (t->own && t->own->several);
+}
+
+/*
+ * The other recording's events are the same when they count the same. Texts only have names for
+ * them; the only event of one may be compared with the only one of another, in shares.
+ */
+static const struct hist *same_event(const struct side *base, const struct side *s,
+				     const struct event_type *of)
+{
+	const struct trace *t = s->load.source->trace, *from = base->load.source->trace;
+
+	for (size_t i = 0; (t->own || from->own) && i < t->n_types; i++)
+		if (strcmp(t->types[i].name, of->name) == 0 ||
+		    (!of->system && same_name(t->types[i].name, of->name)))
+			return &s->hist[i];
+	if ((t->own || from->own) && is_single(t) && is_single(from))
+		return &s->hist[t->own ? t->own->first_type : 0];
+	if (t->own || from->own)
+		return NULL;
 
 	for (size_t i = 0; i < t->n_types; i++) {
 		const struct event_type *o = &t->types[i];
@@ -203,7 +265,7 @@ static void compare_event(struct comparing *c, uint32_t type)
 
 	hists[0] = &c->side[0].hist[type];
 	for (unsigned i = 1; i < c->n; i++)
-		hists[i] = same_event(&c->side[i], t);
+		hists[i] = same_event(&c->side[0], &c->side[i], t);
 	diff_make(&d, hists, c->n, &c->a->diff);
 	if (c->a->json) {
 		json_object(&c->json, NULL);
@@ -280,23 +342,9 @@ static void diff_print_all(struct comparing *c)
 }
 
 /* Rows of two recordings are one when their words are the same; sums never are. */
-static int check_keys(const struct columns *c, struct err *e)
-{
-	for (unsigned i = 0; i < c->n; i++) {
-		const struct key_info *k = &key_infos[c->col[i].key];
-
-		if (k->kind != KEY_SUM)
-			continue;
-		err_set(e, EINVAL, "--sort %s: rows cannot be matched by a sum", k->name);
-		return err_hint(e, "sort by what has a name: dso, symbol, comm ...");
-	}
-	return 0;
-}
-
 static int diff_check(struct comparing *c, int argc, char **argv, struct err *e)
 {
 	struct args *a = c->a;
-	int r;
 
 	if (argc > MAX_FILES)
 		return err_set(e, E2BIG, "more than %d files", MAX_FILES);
@@ -321,9 +369,7 @@ static int diff_check(struct comparing *c, int argc, char **argv, struct err *e)
 					.list_files = c->n > 2 || a->verbose,
 					.addresses = a->verbose > 0,
 					.files = c->file };
-	r = columns_make(&c->columns,
-			 &(struct columns_opts){ .sort = a->sort, .mode = KEY_MODE_DIFF }, e);
-	return r < 0 ? r : check_keys(&c->columns, e);
+	return 0;
 }
 
 static int diff_run(void *p, int argc, char **argv, struct err *e)
@@ -334,6 +380,10 @@ static int diff_run(void *p, int argc, char **argv, struct err *e)
 	if (r < 0)
 		return r;
 	c.side = mem_alloc(c.n * sizeof(*c.side));
+	for (unsigned i = 0; i < c.n && r == 0; i++)
+		r = open_side(&c, i, e);
+	if (r == 0)
+		r = choose_columns(&c, e);
 	for (unsigned i = 0; i < c.n && r == 0; i++)
 		r = load_side(&c, i, e);
 	if (r == 0) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/str.h"
 #include "cmd/share/accept.h"
 
@@ -203,10 +204,12 @@ static int report_report_run(void *p, int argc, char **argv, struct err *e)
 {
 	struct report_args *a = p;
 
-	/* a word that is no option is a part of function names, as perf has it */
+	/* a word that is no option is a file, or else a part of function names, as perf has it */
 	if (argc > 1)
 		return err_set(e, EINVAL, "what is '%s'? report takes one word", argv[1]);
-	if (argc == 1)
+	if (argc == 1 && !a->load.input && (strcmp(argv[0], "-") == 0 || file_exists(argv[0])))
+		a->load.input = argv[0];
+	else if (argc == 1)
 		a->symbol_part = argv[0];
 	a->load.quiet = a->quiet;
 	a->load.raw_names = !a->demangle;
@@ -238,7 +241,7 @@ const struct command cmd_report = {
 	.name = "report",
 	.group = "Profile",
 	.summary = "summarise a recording",
-	.usage = "[-i FILE] [OPTIONS]",
+	.usage = "[OPTIONS] [FILE]",
 	.about = "Sums the samples of a recording and shows where they were, with perf's keys, "
 		 "options "
 		 "and layout. Every report ends with what was lost, cut or not found.",

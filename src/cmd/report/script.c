@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/out.h"
 #include "base/str.h"
@@ -362,7 +363,9 @@ static int script_run(void *args, int argc, char **argv, struct err *e)
 	struct out out;
 	int r;
 
-	if (argc > 0)
+	if (argc == 1 && !a->input && (strcmp(argv[0], "-") == 0 || file_exists(argv[0])))
+		a->input = argv[0];
+	else if (argc > 0)
 		return no_words(argv[0], e);
 	if (a->max_stack < 0)
 		return err_set(e, EINVAL, "--max-stack %d: frames are at least 0", a->max_stack);
@@ -384,7 +387,8 @@ static int script_run(void *args, int argc, char **argv, struct err *e)
 	if (a->header || a->header_only || a->info) {
 		AUTO_STRBUF b = { 0 };
 
-		perfdata_header_text(s, a->info, &b);
+		if (strcmp(s->format, "perf.data") == 0) /* others have no such header */
+			perfdata_header_text(s, a->info, &b);
 		out_add(&out, b.data, b.n);
 	}
 	if (!a->header_only)
@@ -415,7 +419,7 @@ const struct command cmd_script = {
 	.name = "script",
 	.group = "Profile",
 	.summary = "show a recording event by event",
-	.usage = "[-i FILE] [OPTIONS]",
+	.usage = "[OPTIONS] [FILE]",
 	.about = "Prints each event with its fields in the layout of perf script. Without -i it "
 		 "reads "
 		 "perf.data, or stdin when that is a pipe.",

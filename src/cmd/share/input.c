@@ -38,7 +38,17 @@ const char *input_path(const char *path)
 
 int input_open(const char *path, struct source **ret, struct err *e)
 {
-	return source_open(input_path(path), ret, e);
+	struct source *s;
+	int r = source_open(input_path(path), &s, e);
+
+	if (r < 0)
+		return r;
+	if (s->trace->own && !s->trace->n_samples) {
+		source_close(s);
+		return err_set(e, ENODATA, "%s is empty", source_name(input_path(path)));
+	}
+	*ret = s;
+	return 0;
 }
 
 int input_only_perfdata(const struct source *s, const char *what, struct err *e)
@@ -62,6 +72,7 @@ struct find_opts input_find(const struct source *s, const char *symfs)
 {
 	return (struct find_opts){ .symfs = symfs,
 				   .archive = s->trace->files,
+				   .own = s->trace->own,
 				   .recording = { s->trace->first_time, s->trace->last_time } };
 }
 
@@ -309,6 +320,8 @@ int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 	struct err why = { 0 };
 
 	*note = NULL;
+	if (s->trace->own)
+		return 0;
 	if (o->vmlinux)
 		return symbols_kernel_file(symbols, o->vmlinux, vmlinux_slide(t, o->vmlinux), e);
 	if (o->kallsyms)
@@ -403,6 +416,8 @@ int input_kernel_later(const struct source *s, const struct input_kernel *o,
 	struct build_id id;
 
 	*note = NULL;
+	if (s->trace->own)
+		return 0;
 	if (o->vmlinux || o->kallsyms) /* what is wrong with them is said at once */
 		return input_kernel_symbols(s, o, symbols, note, e);
 	l = mem_alloc(sizeof(*l));

@@ -11,6 +11,7 @@
 
 /* path NULL: stdin when it is a pipe, else perf.data. */
 const char *input_path(const char *path);
+/* What has no samples, and is no recording that could say why, is refused. */
 int input_open(const char *path, struct source **ret, struct err *e);
 
 /* An error when it is no perf.data recording, the only kind that what ("inject") works on. */

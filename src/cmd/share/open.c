@@ -2,20 +2,45 @@
 #include "cmd/share/open.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/budget.h"
+#include "base/file.h"
+#include "base/filemap.h"
 #include "base/mem.h"
+#include "base/temp.h"
 #include "base/vec.h"
 #include "store/perfdata/perfdata.h"
+#include "store/text/pprof.h"
+#include "store/text/script_text.h"
+#include "store/text/sources.h"
 #include "store/tracedat/tracedat.h"
 #include "sym/find/archive.h"
 #include "sym/jit/jitdump.h"
 #include "sym/names/sym.h"
 
-typedef int open_fn(const char *path, struct source **ret, struct err *e);
+#define SPOOL ((size_t)1 << 18)
+#define READS                                                                                     \
+	"it reads recordings of kymo, perf and trace-cmd, archives of them, perf script's text, " \
+	"pprof profiles and folded stacks: lines such as 'main;parse;read 42'"
+#define PEEK 8 /* bytes that tell perf.data */
+
+/* A file that was opened, and how it begins. */
+struct opened {
+	const char *path, *name; /* name: what messages call it */
+	int fd;
+	char start[512];
+	size_t n;
+};
+
+typedef int open_fn(struct opened *o, struct source **ret, struct err *e);
+
+static open_fn open_perfdata, open_tracedat, open_profile;
 
 /* How files begin. Those without a reader are known to be told apart from rubbish. */
 static const struct {
@@ -24,18 +49,21 @@ static const struct {
 	open_fn *open;
 	const char *what;
 } formats[] = {
-	{ "PERFILE2", 8, perfdata_open, "a perf.data recording" },
-	{ "2ELIFREP", 8, perfdata_open, "a perf.data recording" },
-	{ "\x17\x08\x44tracing", 10, tracedat_open, "a trace.dat recording" },
+	{ "PERFILE2", 8, open_perfdata, "a perf.data recording" },
+	{ "2ELIFREP", 8, open_perfdata, "a perf.data recording" },
+	{ "\x17\x08\x44tracing", 10, open_tracedat, "a trace.dat recording" },
+	{ "\x1f\x8b", 2, open_profile, "compressed with gzip" },
 	{ "\x75\xd1\x1d\x57", 4, NULL, "metadata of a CTF trace" },
 	{ "\x57\x1d\xd1\x75", 4, NULL, "metadata of a CTF trace" },
 	{ "\xc1\x1f\xfc\xc1", 4, NULL, "a stream of a CTF trace" },
-	{ "\x1f\x8b", 2, NULL, "compressed with gzip" },
 	{ "\xfd\x37zXZ", 5, NULL, "compressed with xz" },
 	{ "\x7f\x45LF", 4, NULL, "a program" },
 	{ "SQLite format 3", 15, NULL, "a SQLite database" },
 	{ "<?xml", 5, NULL, "an XML file" },
-	{ "{", 1, NULL, "a JSON file" },
+	{ "<svg", 4, NULL, "an SVG picture" },
+	{ "<!DOCTYPE html", 14, NULL, "a web page" },
+	{ "{\"", 2, NULL, "a JSON file" },
+	{ "{\n", 2, NULL, "a JSON file" },
 };
 
 static int no_file(const char *path, int code, struct err *e)
@@ -46,13 +74,13 @@ static int no_file(const char *path, int code, struct err *e)
 	return code == EACCES ? err_hint(e, "it belongs to another user; try sudo") : -code;
 }
 
-static int open_refuse(const char *path, const char *what, struct err *e)
+static int open_refuse(const char *name, const char *what, struct err *e)
 {
 	if (what)
-		err_set(e, EOPNOTSUPP, "%s is %s, which this command cannot read", path, what);
+		err_set(e, EOPNOTSUPP, "%s is %s, which kymo cannot read", name, what);
 	else
-		err_set(e, EOPNOTSUPP, "%s is no recording that kymo knows", path);
-	return err_hint(e, "it reads recordings of kymo record and perf record");
+		err_set(e, EOPNOTSUPP, "%s is no recording that kymo knows", name);
+	return err_hint(e, READS);
 }
 
 /* The recording in an archive: one file, or a folder of them as perf record --threads makes. */
@@ -86,18 +114,16 @@ static int open_recording(struct tar *t, const char *path, struct source **ret, 
 	return r;
 }
 
-static int open_archive(const char *path, struct source **ret, struct err *e)
+static int open_archive(struct opened *o, struct source **ret, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
 	struct source *s = NULL;
 	struct tar *t;
+	int r = tar_open_fd(o->fd, o->name, &t, e);
 
-	if (fd < 0)
-		return no_file(path, errno, e);
-	r = tar_open_fd(fd, path, &t, e);
+	o->fd = -1; /* it was taken over */
 	if (r < 0)
 		return r;
-	r = open_recording(t, path, &s, e);
+	r = open_recording(t, o->name, &s, e);
 	if (r < 0) {
 		tar_close(t);
 		return r;
@@ -109,45 +135,228 @@ static int open_archive(const char *path, struct source **ret, struct err *e)
 	return 0;
 }
 
-static int open_by_content(const char *path, int fd, struct source **ret, struct err *e)
+static int open_perfdata(struct opened *o, struct source **ret, struct err *e)
 {
-	char start[512];
-	ssize_t n = pread(fd, start, sizeof(start), 0);
+	int fd = o->fd;
 
-	if (n < 0)
-		return no_file(path, errno, e);
-	if (n == 0)
-		return err_set(e, ENODATA, "%s is empty", path);
-	if (tar_looks_like(start, (size_t)n))
-		return open_archive(path, ret, e);
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		if ((size_t)n < formats[i].n || memcmp(start, formats[i].magic, formats[i].n) != 0)
-			continue;
-		return formats[i].open ? formats[i].open(path, ret, e)
-				       : open_refuse(path, formats[i].what, e);
-	}
-	return open_refuse(path, NULL, e);
+	o->fd = -1;
+	return perfdata_open_fd(fd, o->path, ret, e);
 }
 
-bool source_looks_like(const char *path)
+static int open_tracedat(struct opened *o, struct source **ret, struct err *e)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char start[512];
+	return tracedat_open_fd(o->fd, o->name, ret, e);
+}
+
+/* --- files as they are --- */
+
+const char *source_name(const char *path)
+{
+	return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+static int open_map(int fd, const char *name, struct source_file *f, struct err *e)
+{
 	struct stat st;
+	void *p;
+
+	*f = (struct source_file){ .data = "" };
+	if (fstat(fd, &st) < 0)
+		return err_set(e, errno, "cannot read %s: %s", name, strerror(errno));
+	if (st.st_size == 0)
+		return 0;
+	p = filemap_open(fd, (size_t)st.st_size, name);
+	if (!p)
+		return err_set(e, errno, "cannot read %s: %s", name, strerror(errno));
+	*f = (struct source_file){ .data = p, .n = (size_t)st.st_size };
+	return 0;
+}
+
+void source_file_close(struct source_file *f)
+{
+	if (f->n)
+		filemap_close(f->data, f->n);
+}
+
+/* Everything that is nothing else is taken for folded text, whose reader says what is wrong. */
+static int open_profile(struct opened *o, struct source **ret, struct err *e)
+{
+	struct source_file f;
+	text_source_fn *read = folded_source;
+	int r = open_map(o->fd, o->name, &f, e);
+
+	if (r < 0)
+		return r;
+	if (pprof_looks(f.data, f.n))
+		read = pprof_source;
+	else if (script_text_looks(f.data, f.n))
+		read = script_text_source;
+	r = read(o->name, f.data, f.n, ret, e);
+	source_file_close(&f);
+	return r;
+}
+
+/* --- pipes --- */
+
+/*
+ * What a pipe has, in a file without a name that takes its place. Not without bounds: it may have
+ * no end.
+ */
+static int open_spool(struct opened *o, struct err *e)
+{
+	struct budget b = { .kind = BUDGET_DISK, .size = BUDGET_ANY };
+	AUTO_FREE char *part = mem_alloc(SPOOL);
+	AUTO_CLOSE int to = temp_file(e);
+	uint64_t all = 0;
+	ssize_t n = 0;
+	int r = to < 0 ? to : 0;
+
+	while (r == 0 && ((n = read(o->fd, part, SPOOL)) > 0 || (n < 0 && errno == EINTR))) {
+		if (n < 0)
+			continue;
+		if (!all && !part[0]) {
+			err_set(e, EINVAL,
+				"%s is nothing that kymo reads: it starts with a 0, and does not "
+				"begin with PERFILE2",
+				o->name);
+			return err_hint(e, READS);
+		}
+		r = budget_take(&b, (uint64_t)n, o->name, e);
+		if (r == 0 && file_write_all(to, part, (size_t)n) < 0)
+			r = err_set(e, errno, "cannot keep %s in a temporary file: %s", o->name,
+				    strerror(errno));
+		all += (uint64_t)n;
+	}
+	if (r == 0 && n < 0)
+		r = err_set(e, errno, "cannot read %s: %s", o->name, strerror(errno));
+	if (r < 0)
+		return r;
+	lseek(to, 0, SEEK_SET);
+	if (strcmp(o->path, "-") == 0)
+		dup2(to, STDIN_FILENO); /* who reads it again finds it there */
+	close(o->fd);
+	o->fd = to;
+	to = -1;
+	return 0;
+}
+
+/*
+ * What comes first out of a pipe or socket, left in it. -1: that cannot be seen. Less than was
+ * asked for where there is no more yet.
+ */
+static ssize_t open_peek_once(int fd, char *buf, size_t n)
+{
+	AUTO_CLOSE int in = -1;
+	AUTO_CLOSE int out = -1;
+	int ends[2];
+	ssize_t got = recv(fd, buf, n, MSG_PEEK);
+
+	if (got >= 0 || errno != ENOTSOCK)
+		return got;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	in = ends[0];
+	out = ends[1];
+	got = tee(fd, out, n, 0);
+	return got > 0 ? read(in, buf, (size_t)got) : got;
+}
+
+/* Enough of it to know a recording. */
+static void open_peek(struct opened *o)
+{
 	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return false;
+	while ((n = open_peek_once(o->fd, o->start, PEEK)) > 0 && n < PEEK) {
+		struct pollfd p = { .fd = o->fd };
+
+		if (poll(&p, 1, 1) != 0) /* nobody writes any more */
+			break;
+	}
+	o->n = n > 0 ? (size_t)n : 0;
+}
+
+static bool starts_with_perfdata(const struct opened *o)
+{
+	return o->n >= 8 && (memcmp(o->start, formats[0].magic, 8) == 0 ||
+			     memcmp(o->start, formats[1].magic, 8) == 0);
+}
+
+/* Opened; what is no file is one now, unless it is perf.data, which is read as it comes. */
+static int open_start(const char *path, struct opened *o, struct err *e)
+{
+	struct stat st;
+	ssize_t n;
+	int r;
+
+	*o = (struct opened){ .path = path, .name = source_name(path) };
+	o->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+				       : open(path, O_RDONLY | O_CLOEXEC);
+	if (o->fd < 0 || fstat(o->fd, &st) < 0)
+		return no_file(o->name, errno, e);
 	if (S_ISDIR(st.st_mode))
-		return true; /* the reader says what is wrong with one that is none */
-	n = S_ISREG(st.st_mode) ? pread(fd, start, sizeof(start), 0) : 0;
-	if (n > 0 && tar_looks_like(start, (size_t)n))
-		return true;
-	for (size_t i = 0; n > 0 && i < ARRAY_SIZE(formats); i++)
-		if (formats[i].open && (size_t)n >= formats[i].n &&
-		    memcmp(start, formats[i].magic, formats[i].n) == 0)
-			return true;
-	return false;
+		return 0;
+	if (!S_ISREG(st.st_mode)) {
+		open_peek(o);
+		if (starts_with_perfdata(o))
+			return 0;
+		r = open_spool(o, e);
+		if (r < 0)
+			return r;
+	}
+	n = pread(o->fd, o->start, sizeof(o->start), 0);
+	if (n < 0)
+		return no_file(o->name, errno, e);
+	o->n = (size_t)n;
+	return 0;
+}
+
+static void open_end(struct opened *o)
+{
+	if (o->fd >= 0)
+		close(o->fd);
+}
+
+int source_file_open(const char *path, struct source_file *f, struct err *e)
+{
+	struct opened o;
+	int r = open_start(path, &o, e);
+
+	if (r == 0)
+		r = open_map(o.fd, o.name, f, e);
+	open_end(&o);
+	return r;
+}
+
+/* --- which it is --- */
+
+static int open_by_content(struct opened *o, struct source **ret, struct err *e)
+{
+	if (tar_looks_like(o->start, o->n))
+		return open_archive(o, ret, e);
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		if (o->n < formats[i].n || memcmp(o->start, formats[i].magic, formats[i].n) != 0)
+			continue;
+		return formats[i].open ? formats[i].open(o, ret, e)
+				       : open_refuse(o->name, formats[i].what, e);
+	}
+	return open_profile(o, ret, e);
+}
+
+bool source_is_recording(const char *path)
+{
+	struct opened o;
+	struct stat st;
+	bool is = false;
+
+	if (open_start(path, &o, NULL) == 0) {
+		is = starts_with_perfdata(&o) || tar_looks_like(o.start, o.n) ||
+		     (o.n >= formats[2].n &&
+		      memcmp(o.start, formats[2].magic, formats[2].n) == 0) ||
+		     (fstat(o.fd, &st) == 0 && S_ISDIR(st.st_mode)); /* the reader says what is
+									wrong with one */
+	}
+	open_end(&o);
+	return is;
 }
 
 static int open_by_time(const void *a, const void *b)
@@ -192,22 +401,22 @@ static size_t read_code(struct tar *files, const char *path, const uint8_t *id, 
 
 int source_open(const char *path, struct source **ret, struct err *e)
 {
-	AUTO_CLOSE int fd = -1;
+	struct opened o;
 	struct stat st;
+	int r = open_start(path, &o, e);
 
 	perfdata_set_code(read_code);
-	if (strcmp(path, "-") == 0)
-		return perfdata_open(path, ret, e);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return no_file(path, errno, e);
-	/* perf record --threads makes a folder with files of known names */
-	if (S_ISDIR(st.st_mode) && faccessat(fd, "data", F_OK, 0) < 0) {
-		err_set(e, EISDIR, "%s is a directory, and holds no recording", path);
-		return err_hint(e, "a recording in a directory has a file 'data' in it");
+	if (r == 0 && fstat(o.fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		/* perf record --threads makes a folder with files of known names */
+		if (faccessat(o.fd, "data", F_OK, 0) == 0) {
+			r = perfdata_open(path, ret, e);
+		} else {
+			err_set(e, EISDIR, "%s is a directory, and holds no recording", path);
+			r = err_hint(e, "a recording in a directory has a file 'data' in it");
+		}
+	} else if (r == 0) {
+		r = open_by_content(&o, ret, e);
 	}
-	/* a pipe cannot be looked at beforehand */
-	if (!S_ISREG(st.st_mode))
-		return perfdata_open(path, ret, e);
-	return open_by_content(path, fd, ret, e);
+	open_end(&o);
+	return r;
 }

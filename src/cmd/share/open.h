@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings of any kind: the reader is picked by what the file holds, not by its name. */
+/*
+ * Whatever can be read, by name or from standard input ("-"): the reader is picked by what the
+ * file holds, not by how it is called. perf.data as a stream is read as it comes; what else comes
+ * through a pipe goes to a file without a name first.
+ */
 #ifndef KYMO_CMD_SHARE_OPEN_H
 #define KYMO_CMD_SHARE_OPEN_H
 
@@ -8,7 +12,21 @@
 /* "-" is standard input. On failure *ret is untouched. */
 int source_open(const char *path, struct source **ret, struct err *e);
 
-/* Is it a folder, or a file that begins as a recording or an archive of one does? */
-bool source_looks_like(const char *path);
+/*
+ * Does it hold a recording, with events of its own, and no text that was made of one? What comes
+ * through a pipe stays there to be read.
+ */
+bool source_is_recording(const char *path);
+
+/* What "-" is called in messages. */
+const char *source_name(const char *path);
+
+/* A whole file ("-": standard input), mapped. */
+struct source_file {
+	const char *data; /* never NULL once open */
+	size_t n;
+};
+int source_file_open(const char *path, struct source_file *f, struct err *e);
+void source_file_close(struct source_file *f);
 
 #endif

@@ -4,6 +4,8 @@
 #include "cmd/stat/stat.h"
 
 #include "base/str.h"
+#include "cmd/share/input.h"
+#include "cmd/share/open.h"
 #include "store/perfdata/perfdata.h"
 #include "store/stat/statdata.h"
 
@@ -166,10 +168,12 @@ static int stat_report_run(void *args, int argc, char **argv, struct err *e)
 
 	if (a->sep && a->json)
 		return err_set(e, EINVAL, "-x and -j cannot be used together");
-	code = perfdata_open(path, &r.source, e);
+	code = source_open(path, &r.source, e);
 	if (code < 0)
 		return code;
-	code = stat_report_show(&r, e);
+	code = input_only_perfdata(r.source, "stat report", e);
+	if (code == 0)
+		code = stat_report_show(&r, e);
 	statdata_close(r.data);
 	source_close(r.source);
 	return code;

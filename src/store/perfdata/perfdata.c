@@ -388,6 +388,13 @@ int perfdata_open(const char *path, struct source **ret, struct err *e)
 	return finish_open(pd, path, add_path(pd, path, e), ret, e);
 }
 
+int perfdata_open_fd(int fd, const char *path, struct source **ret, struct err *e)
+{
+	struct perfdata *pd = new_perfdata();
+
+	return finish_open(pd, path, add_fd(pd, fd, path, NULL, e), ret, e);
+}
+
 int perfdata_open_parts(const struct perfdata_part *part, size_t n, const char *path,
 			uint64_t captured, struct tar *files, struct source **ret, struct err *e)
 {

@@ -17,6 +17,8 @@
 
 /* On failure *ret is untouched. */
 int perfdata_open(const char *path, struct source **ret, struct err *e);
+/* The same of what is open already, and taken over, also on failure. */
+int perfdata_open_fd(int fd, const char *path, struct source **ret, struct err *e);
 
 /*
  * The same from a part of another file, which must outlive the source. A directory has its

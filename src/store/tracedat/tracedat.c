@@ -112,20 +112,25 @@ void reader_close(struct source *s)
 	free(r);
 }
 
-static int map_file(struct reader *r, const char *path, struct err *e)
+static int tracedat_open_file(const char *path, struct err *e)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), code = errno;
+
+	if (fd >= 0)
+		return fd;
+	err_set(e, code, "cannot open %s: %s", path, strerror(code));
+	if (code == ENOENT)
+		err_hint(e, "kymo ftrace record makes one; -i FILE reads another");
+	return -code;
+}
+
+static int map_file(struct reader *r, int fd, const char *path, struct err *e)
+{
 	struct stat st;
 	void *p;
 
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		int code = errno;
-
-		err_set(e, code, "cannot open %s: %s", path, strerror(code));
-		if (code == ENOENT)
-			err_hint(e, "kymo ftrace record makes one; -i FILE reads another");
-		return -code;
-	}
+	if (fstat(fd, &st) < 0)
+		return err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, EINVAL, "%s is no file: a trace.dat cannot be read from a pipe",
 			       path);
@@ -281,10 +286,10 @@ static void add_maps(struct reader *r, const char *text)
 	}
 }
 
-static int load_start(struct reader *r, struct err *e)
+static int load_start(struct reader *r, int fd, struct err *e)
 {
 	struct cut c;
-	int code = map_file(r, r->path, e);
+	int code = map_file(r, fd, r->path, e);
 
 	if (code < 0)
 		return code;
@@ -319,9 +324,9 @@ int reader_finish(struct reader *r, struct err *e)
 	return scan_pages(r, e);
 }
 
-static int tracedat_load(struct reader *r, struct err *e)
+static int tracedat_load(struct reader *r, int fd, struct err *e)
 {
-	int code = load_start(r, e);
+	int code = load_start(r, fd, e);
 	struct cut c;
 
 	if (code < 0)
@@ -343,7 +348,7 @@ void reader_init(struct reader *r, const char *path, void (*close)(struct source
 	};
 }
 
-static int open_with(int (*how)(struct reader *, struct err *), const char *path,
+static int open_with(int (*how)(struct reader *, int fd, struct err *), int fd, const char *path,
 		     struct source **ret, struct err *e)
 {
 	struct reader *r = mem_alloc(sizeof(*r));
@@ -352,7 +357,7 @@ static int open_with(int (*how)(struct reader *, struct err *), const char *path
 	reader_init(r, path, reader_close);
 	r->source.read_chunk = tracedat_read_chunk;
 	r->source.read_ordered = tracedat_read_ordered;
-	code = how(r, e);
+	code = how(r, fd, e);
 	if (code < 0) {
 		reader_close(&r->source);
 		return code;
@@ -362,14 +367,23 @@ static int open_with(int (*how)(struct reader *, struct err *), const char *path
 	return 0;
 }
 
+int tracedat_open_fd(int fd, const char *path, struct source **ret, struct err *e)
+{
+	return open_with(tracedat_load, fd, path, ret, e);
+}
+
 int tracedat_open(const char *path, struct source **ret, struct err *e)
 {
-	return open_with(tracedat_load, path, ret, e);
+	AUTO_CLOSE int fd = tracedat_open_file(path, e);
+
+	return fd < 0 ? fd : tracedat_open_fd(fd, path, ret, e);
 }
 
 int tracedat_open_raw(const char *path, struct source **ret, struct err *e)
 {
-	return open_with(load_start, path, ret, e);
+	AUTO_CLOSE int fd = tracedat_open_file(path, e);
+
+	return fd < 0 ? fd : open_with(load_start, fd, path, ret, e);
 }
 
 struct cut tracedat_raw_at(const struct source *s, uint64_t offset)

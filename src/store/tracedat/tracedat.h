@@ -19,6 +19,8 @@
 
 /* On failure *ret is untouched. */
 int tracedat_open(const char *path, struct source **ret, struct err *e);
+/* The same of a file that is open, which stays so. path is what messages call it. */
+int tracedat_open_fd(int fd, const char *path, struct source **ret, struct err *e);
 
 /* What trace.dat has beyond the model; s must come from tracedat_open(). */
 

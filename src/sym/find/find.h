@@ -30,12 +30,14 @@ struct find_taken {
 };
 typedef void find_taken_fn(void *ctx, const struct find_taken *t);
 
+struct trace_own;
 struct find_opts {
 	const char *symfs;	       /* look for all files below this folder; NULL: / */
 	int cache;		       /* folder of kymo's cache, see cache.h; 0 or -1: none */
 	bool no_debug_files;	       /* only the file itself */
 	struct debuginfod *debuginfod; /* NULL: ask no servers */
 	struct tar *archive; /* what came with the recording, see archive.h; NULL: nothing */
+	const struct trace_own *own;   /* the recording's own names: nothing else is asked */
 	struct recording_id recording; /* whose copies in the cache are meant; 0: nobody's */
 	bool living; /* numbers of processes are of those that run now, which may be asked */
 	find_taken_fn *taken; /* NULL: nobody wants to know */

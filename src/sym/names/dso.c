@@ -186,6 +186,10 @@ static int open_jitdump(struct dso *d)
 
 static void open_any(struct dso *d)
 {
+	if (d->find->own) {
+		err_set(&d->why, ENOENT, "the recording has names, but no code");
+		return;
+	}
 	switch (d->kind) {
 	case DSO_KERNEL:
 		if (d->load)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "event/trace.h"
 #include "sym/names/demangle.h"
 #include "sym/names/dso.h"
 #include "sym/names/sym_impl.h"
@@ -81,10 +82,29 @@ static bool known_raw(struct worker *w, struct dso *d, uint64_t addr, struct sym
 	return true;
 }
 
+/* What the recording itself calls it. */
+static void own_raw(struct worker *w, uint64_t addr, struct sym_raw *r)
+{
+	const struct trace_frame *f = trace_own_frame(w->s->find.own, addr);
+
+	*r = (struct sym_raw){ .addr = addr, .vaddr = UINT64_MAX, .frames = w->answer.frames };
+	if (!f)
+		return;
+	r->name = f->name;
+	r->start = trace_own_start(w->s->find.own, f) - TRACE_OWN_SIZE / 2;
+	r->end = addr / TRACE_OWN_SIZE * TRACE_OWN_SIZE + TRACE_OWN_SIZE;
+	r->nframes = 1;
+	r->frames[0] = (struct dso_frame){ .name = f->name, .file = f->file, .line = f->line };
+}
+
 void symbols_resolve_raw(struct worker *w, uint32_t dso, uint64_t addr, struct sym_raw *r)
 {
 	struct dso_answer *a = &w->answer;
 
+	if (w->s->find.own) {
+		own_raw(w, addr, r);
+		return;
+	}
 	if (known_raw(w, w->s->dsos.data[dso], addr, r))
 		return;
 	atomic_store_explicit(&w->s->dsos.data[dso]->news, true, memory_order_relaxed);

@@ -149,7 +149,7 @@ static void ask_servers(struct batch *b)
 	struct symbols *s = b->s;
 	AUTO_FREE bool *looked = mem_alloc(s->dsos.n * sizeof(*looked));
 
-	for (size_t i = 0; s->find.debuginfod && i < b->n; i++) {
+	for (size_t i = 0; s->find.debuginfod && !s->find.own && i < b->n; i++) {
 		const struct sym_query *q = &b->q[b->order[i]];
 		struct dso *d = s->dsos.data[q->dso];
 

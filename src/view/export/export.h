@@ -49,6 +49,7 @@ struct export_format {
 	bool inlines, binary;
 	export_fn *write;
 	bool by_file; /* the same code of a file is the same, whichever process had it */
+	bool timed;   /* it is nothing without times */
 };
 /* NULL when there is none of that name. */
 const struct export_format *export_find(const char *name);

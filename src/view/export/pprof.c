@@ -258,10 +258,13 @@ static void export_pprof_put_sample(struct pprof *p, uint32_t entry)
 	for (uint32_t i = 0; i < p->n_values; i++)
 		pb_varint(&p->b, i == at ? en->count : i == at + 1 ? en->weight : 0);
 	pb_end(&p->b, list);
-	export_pprof_put_label(p, "thread",
-			       tasks_who_name(p->x->source->trace->tasks, en->comm, comm), 0);
-	export_pprof_put_label(p, "pid", NULL, en->pid);
-	export_pprof_put_label(p, "tid", NULL, en->tid);
+	if (!p->x->source->trace->own || en->comm != STRTAB_NONE)
+		export_pprof_put_label(
+			p, "thread", tasks_who_name(p->x->source->trace->tasks, en->comm, comm), 0);
+	if (en->pid >= 0 || !p->x->source->trace->own)
+		export_pprof_put_label(p, "pid", NULL, en->pid);
+	if (en->tid >= 0 || !p->x->source->trace->own)
+		export_pprof_put_label(p, "tid", NULL, en->tid);
 	pb_end(&p->b, m);
 	p->x->written += en->count;
 }

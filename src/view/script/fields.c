@@ -285,6 +285,8 @@ int script_fields_check(struct script_fields *f, const struct trace *t, bool cha
 		}
 		tod = tod || (f->of[c].show & SCRIPT_TOD);
 	}
+	for (int c = 0; c < TYPE_CLASSES && t->own; c++) /* names have no addresses */
+		f->of[c].show &= ~(uint64_t)SCRIPT_SYMOFF;
 	/* A tracepoint's symbols are shown when there are call chains. */
 	for (size_t i = 0; i < t->n_types && chains && !f->of[TYPE_TRACEPOINT].set; i++)
 		if (t->types[i].class == TYPE_TRACEPOINT && (t->types[i].has & EVENT_HAVE_CHAIN))

@@ -137,6 +137,8 @@ void site_learn(struct script *s, const struct site_text *t);
 const char *site_dso_name(struct script *s, uint32_t dso);
 /* The function, NULL when it has no name. */
 const char *site_function(struct script *s, const struct site *x);
+/* The address as it is shown: made-up ones (struct trace_own) are not. */
+uint64_t site_shown(const struct script *s, uint64_t addr);
 
 /* --- view/script/extra.c: the fields that few events have --- */
 void extra_addr(struct script *s, const struct event *ev, uint64_t show);

@@ -16,12 +16,14 @@ static void put_site(struct script *s, uint64_t ip, uint32_t space)
 	const struct site *x = site_find(s, space, ip, SCRIPT_SYM);
 	const char *name = site_function(s, x);
 
-	json_hex(&s->json, "ip", ip);
+	if (!s->trace->own) /* it is made up */
+		json_hex(&s->json, "ip", ip);
 	if (!x->map)
 		return;
 	if (name) {
 		json_str(&s->json, "sym", name);
-		json_u64(&s->json, "off", x->addr - x->sym->start);
+		if (!s->trace->own)
+			json_u64(&s->json, "off", x->addr - x->sym->start);
 	}
 	json_str(&s->json, "dso", site_dso_name(s, x->dso));
 }

@@ -228,7 +228,7 @@ static void print_ip(struct script *s, const struct event *ev, const struct scri
 		return;
 	}
 	out_putc(s->out, ' ');
-	out_hex(s->out, ev->ip, 16);
+	out_hex(s->out, site_shown(s, ev->ip), 16);
 	x = site_find(s, site_space(s, ev, ev->mode), ev->ip, site_what(show));
 	out_add(s->out, x->text, x->text_n);
 }

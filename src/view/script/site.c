@@ -113,12 +113,28 @@ static const struct sym_result *ksymbol(struct script *s, uint32_t dso, const st
 	return r;
 }
 
+static const struct trace_frame *own_frame_of(const struct script *s, uint64_t addr)
+{
+	return s->trace->own ? trace_own_frame(s->trace->own, addr) : NULL;
+}
+
+uint64_t site_shown(const struct script *s, uint64_t addr)
+{
+	const struct trace_frame *own = own_frame_of(s, addr);
+
+	return !s->trace->own ? addr : own && own->is_addr ? own->addr : 0;
+}
+
 static const char *function_name(struct script *s, const struct site_text *t)
 {
 	const struct task_dso *d = tasks_get_dso(s->trace->tasks, t->dso);
 
+	const struct trace_frame *own = own_frame_of(s, t->addr);
+
 	if (d && d->ksymbol)
 		return tasks_dso_path(s->trace->tasks, t->dso);
+	if (own && own->is_addr)
+		return NULL;
 	return t->sym && t->sym->name != SYMBOLS_NONE ? symbols_text(s->symbols, t->sym->name)
 						      : NULL;
 }
@@ -145,6 +161,7 @@ static void script_site_make_text(struct script *s, struct site_text *t)
 {
 	struct strbuf *b = &s->text;
 	const char *name = function_name(s, t);
+	const struct trace_frame *own = own_frame_of(s, t->addr);
 
 	strbuf_reset(b);
 	if (t->what & SCRIPT_SYM) {
@@ -154,7 +171,9 @@ static void script_site_make_text(struct script *s, struct site_text *t)
 			strbuf_printf(b, "+0x%llx", (unsigned long long)(t->addr - t->sym->start));
 	}
 	if (t->what & SCRIPT_DSO)
-		strbuf_printf(b, " (%s)", site_dso_name(s, t->dso));
+		strbuf_printf(b, " (%s)",
+			      own && own->kind == TRACE_FRAME_INLINED ? "inlined"
+								      : site_dso_name(s, t->dso));
 	if (t->what & SCRIPT_SRCLINE)
 		source_line(s, t, b);
 	t->text = arena_dup(&s->arena, strbuf_str(b), b->n);
@@ -194,7 +213,7 @@ static void make_line(struct script *s, struct site_text *t)
 	if (t->inlined_n)
 		strbuf_add(b, t->inlined, t->inlined_n);
 	strbuf_add(b, "\t                ", 17);
-	for (uint64_t rest = t->addr, at = 0; at == 0 || rest; rest >>= 4, at++)
+	for (uint64_t rest = site_shown(s, t->addr), at = 0; at == 0 || rest; rest >>= 4, at++)
 		b->data[b->n - 1 - at] = "0123456789abcdef"[rest & 15];
 	strbuf_add(b, t->text, t->text_n);
 	strbuf_putc(b, '\n');

@@ -30,7 +30,7 @@ static bool print_frame(struct script *s, const uint64_t *ip, uint32_t left, uin
 	if (x->inlined_n)
 		out_add(o, x->inlined, x->inlined_n);
 	out_putc(o, '\t');
-	out_hex(o, x->addr, 16);
+	out_hex(o, site_shown(s, x->addr), 16);
 	out_add(o, x->text, x->text_n);
 	out_putc(o, '\n');
 	if (s->stop_at.n > 0) {

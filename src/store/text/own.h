@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A source of samples whose frames have names instead of addresses: what the readers of folded
+ * text, perf script's text and pprof profiles make (event/trace.h, struct trace_own).
+ *
+ *	struct own *o = own_new("folded text");
+ *	uint32_t type = own_type(o, "samples", 7);
+ *	uint32_t ids[] = { own_frame(o, &frame), ... };	// innermost first
+ *	own_sample(o, ids, n, &(struct own_sample){ ... });
+ *	struct source *s = own_source(o);		// or own_free(o)
+ *
+ * Frames and stacks are kept once each; texts are copied.
+ */
+#ifndef KYMO_STORE_TEXT_OWN_H
+#define KYMO_STORE_TEXT_OWN_H
+
+#include "event/trace.h"
+
+struct own_text {
+	const char *s; /* not NUL-terminated */
+	size_t n;      /* 0: not known */
+};
+
+struct own_frame {
+	struct own_text name, module, file;
+	struct own_text home; /* the file whose code it is, where module does not say so */
+	bool kernel;	      /* it is the kernel's code, inlined or not */
+	uint32_t line;
+	enum trace_frame_kind kind;
+	bool is_addr; /* the name is only its address: */
+	uint64_t addr;
+};
+
+struct own_sample {
+	uint32_t type;
+	int32_t pid, tid; /* -1: not known */
+	uint32_t cpu;	  /* UINT32_MAX: not known */
+	struct own_text comm;
+	bool timed;
+	uint64_t time, weight, count;
+};
+
+struct own;
+/* format: what the source is called, a text that stays. */
+struct own *own_new(const char *format);
+void own_free(struct own *o); /* NULL is fine */
+/* The trace's, to be filled: first_type and what it says of frames. */
+struct trace_own *own_about(struct own *o);
+struct arena *own_arena(struct own *o);
+
+/* The type of that name, made when missing. */
+uint32_t own_type(struct own *o, const char *name, size_t n);
+/* Holds until the next own_type(). */
+struct event_type *own_type_at(struct own *o, uint32_t type);
+uint32_t own_frame(struct own *o, const struct own_frame *f);
+/* id: innermost first. -EFBIG: more than there are numbers for. */
+int own_sample(struct own *o, const uint32_t *id, size_t n, const struct own_sample *s);
+
+/* All is there. It takes over o. */
+struct source *own_source(struct own *o);
+
+#endif
