@@ -16,6 +16,7 @@
 #include "cmd/report/report.h"
 #include "cmd/share/accept.h"
 #include "cmd/share/input.h"
+#include "cmd/share/open.h"
 #include "view/report/annotate.h"
 #include "view/tui/tui.h"
 
@@ -539,6 +540,13 @@ static int annotate_run(void *args, int argc, char **argv, struct err *e)
 	r = open_work(&w, a, e);
 	if (r < 0 || !w.source) /* which is there on success */
 		return r;
+	if (w.source->trace->own) {
+		err_set(e, ENODATA, "%s has names of functions, but no addresses in their code",
+			source_name(input_path(a->input)));
+		close_work(&w);
+		return err_hint(e, "kymo record makes a recording, which has; kymo report shows "
+				   "the functions");
+	}
 	find_leaders(&w);
 	if (!a->stdio && !a->lines && tui_usable(NULL) == 0) {
 		w.in_terminal = true;

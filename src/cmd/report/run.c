@@ -9,6 +9,7 @@
 #include "cmd/report/report.h"
 #include "cmd/report/tui.h"
 #include "cmd/share/input.h"
+#include "cmd/share/open.h"
 #include "store/perfdata/perfdata.h"
 
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
@@ -128,6 +129,36 @@ static struct columns_opts columns_opts(const struct report *r)
 				      .trace = r->load.source->trace };
 }
 
+/* Texts may not say what a column is about: it would be one of nothing. */
+static int check_has(const struct report *r, struct err *e)
+{
+	static const struct {
+		enum key key;
+		unsigned have;
+		const char *name, *what;
+	} needs[] = { { KEY_COMM, EVENT_HAVE_TASK, "comm", "threads" },
+		      { KEY_PID, EVENT_HAVE_TASK, "pid", "threads" },
+		      { KEY_TGID, EVENT_HAVE_TASK, "tgid", "processes" },
+		      { KEY_CPU, EVENT_HAVE_CPU, "cpu", "CPUs" },
+		      { KEY_TIME, EVENT_HAVE_TIME, "time", "times" } };
+	const struct trace *t = r->load.source->trace;
+	unsigned has = 0;
+
+	for (size_t i = 0; i < t->n_types; i++)
+		has |= t->types[i].has;
+	for (size_t i = 0; t->own && i < ARRAY_SIZE(needs); i++) {
+		if ((has & needs[i].have) || !columns_have(&r->columns, needs[i].key))
+			continue;
+		err_set(e, ENODATA, "--sort %s: %s has no %s", needs[i].name,
+			source_name(input_path(r->a->load.input)), needs[i].what);
+		return err_hint(e,
+				"sort by what it has: symbol%s; kymo record makes a recording, "
+				"which has all of them",
+				t->own->modules ? ", dso" : "");
+	}
+	return 0;
+}
+
 static int make_columns(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
@@ -137,6 +168,9 @@ static int make_columns(struct report *r, struct err *e)
 	if (a->hierarchy && a->fields)
 		return err_set(e, EINVAL, "--hierarchy and --fields do not go together");
 	code = columns_make(&r->columns, &o, e);
+	if (code < 0)
+		return code;
+	code = check_has(r, e);
 	if (code < 0)
 		return code;
 	if (columns_have(&r->columns, KEY_PARENT) && !r->chains) {
