@@ -2,6 +2,7 @@
 #include "calc/read/own_stacks.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "calc/profile/stacks.h"
 
@@ -10,6 +11,7 @@ struct own_reader {
 	const struct trace_own *own;
 	const struct own_stacks_opts *o;
 	struct stacks *side;
+	uint32_t *known[2]; /* by side and frame: its number there + 1 */
 	VEC(uint32_t) ids;
 };
 
@@ -18,16 +20,19 @@ static uint32_t own_text(struct stacks *s, const char *text)
 	return text ? strtab_add(&s->strings, text) : STRTAB_NONE;
 }
 
-static uint32_t own_stacks_frame(const struct own_reader *r, struct stacks *s,
-				 const struct trace_frame *is)
+static uint32_t own_stacks_frame(const struct own_reader *r, int side, const struct trace_frame *is)
 {
-	struct frame f = { .module = own_text(s, is->module),
-			   .file = own_text(s, is->file),
-			   .line = is->line,
-			   .kind = (enum frame_kind)is->kind };
+	uint32_t *known = &r->known[side][is - r->own->frame];
+	struct stacks *s = &r->side[side];
+	struct frame f = { .line = is->line, .kind = (enum frame_kind)is->kind };
 
+	if (*known)
+		return *known - 1;
+	f.module = own_text(s, is->module);
+	f.file = own_text(s, is->file);
 	f.name = own_text(s, is->is_addr && r->o->merge_unknown ? "0x0" : is->name);
-	return stacks_frame(s, &f);
+	*known = stacks_frame(s, &f) + 1;
+	return *known - 1;
 }
 
 static int own_stacks_sample(void *ctx, const struct event *ev)
@@ -56,7 +61,7 @@ static int own_stacks_sample(void *ctx, const struct event *ev)
 		const struct trace_frame *f = trace_own_frame(r->own, ev->chain[i - 1]);
 
 		if (f && (r->o->inlines || written || f->kind != TRACE_FRAME_INLINED))
-			vec_push(&r->ids, own_stacks_frame(r, s, f));
+			vec_push(&r->ids, own_stacks_frame(r, side, f));
 	}
 	en.stack = stacks_stack(s, r->ids.data, r->ids.n);
 	if (en.stack == STRTAB_NONE)
@@ -87,10 +92,15 @@ int own_stacks(struct source *s, const struct own_stacks_opts *o, struct stacks 
 	struct own_reader r = { .t = s->trace, .own = s->trace->own, .o = o, .side = side };
 	int code = 0;
 
+	for (int i = 0; i < 1 + r.own->two; i++)
+		r.known[i] = mem_alloc((r.own->n + 1) * sizeof(*r.known[i]));
+
 	for (size_t i = 0; i < s->n_chunks && code == 0; i++)
 		code = s->read_chunk(s, i, own_stacks_sample, &r, e);
 	for (int i = 0; i < 1 + r.own->two; i++)
 		own_stacks_types(&r, &side[i]);
+	free(r.known[0]);
+	free(r.known[1]);
 	vec_free(&r.ids);
 	return code == -EFBIG ? err_set(e, EFBIG, "more frames than kymo can hold") : code;
 }

@@ -3,14 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "store/text/folded.h"
 #include "store/text/own.h"
 #include "store/text/sources.h"
 
+/* A frame's text that was met: its number + 1, in user code and inlined into the kernel's. */
+struct unfold_known {
+	uint32_t id[2];
+	enum trace_frame_kind kind;
+};
+
 struct unfold {
 	const char *name;
 	struct own *own;
+	struct strtab texts;
+	VEC(struct unfold_known) known;
 	const struct folded_info *info;
 	VEC(uint32_t) ids;
 	int64_t total[2];
@@ -27,12 +36,24 @@ static bool unfold_is_address(const char *s, size_t n)
 }
 
 /* kernel: of the frame it was inlined into, if it was; set for the next. */
-static uint32_t unfold_frame(struct own *o, const struct folded_name *name, bool *kernel)
+static uint32_t unfold_frame(struct unfold *u, const struct folded_name *name, bool *kernel)
 {
+	uint32_t at =
+		name->n ? strtab_addn(&u->texts, name->s, name->n) : strtab_add(&u->texts, "");
+	struct unfold_known *k;
 	struct own_frame f = { .kind = TRACE_FRAME_USER };
 	const char *t = name->s;
 	size_t n = name->n;
 
+	if (at == u->known.n)
+		vec_push(&u->known, (struct unfold_known){ 0 });
+	k = &u->known.data[at];
+	if (k->id[0] || k->id[1]) {
+		if (k->kind != TRACE_FRAME_INLINED)
+			*kernel = k->kind == TRACE_FRAME_KERNEL;
+		if (k->id[*kernel])
+			return k->id[*kernel] - 1;
+	}
 	if (n > 4 && memcmp(t + n - 4, "_[", 2) == 0 && t[n - 1] == ']' &&
 	    strchr("kij", t[n - 2]) && t[n - 2]) {
 		f.kind = t[n - 2] == 'k'   ? TRACE_FRAME_KERNEL
@@ -52,10 +73,12 @@ static uint32_t unfold_frame(struct own *o, const struct folded_name *name, bool
 		f.kind = TRACE_FRAME_LABEL; /* what bcc's tools put between user and kernel */
 	}
 	f.name = (struct own_text){ t, n };
+	k->kind = f.kind;
 	if (f.kind != TRACE_FRAME_INLINED)
 		*kernel = f.kind == TRACE_FRAME_KERNEL;
 	f.kernel = *kernel;
-	return own_frame(o, &f);
+	k->id[f.kernel] = own_frame(u->own, &f) + 1;
+	return k->id[f.kernel] - 1;
 }
 
 static int unfold_stack(void *ctx, const struct folded_stack *st, struct err *e)
@@ -68,7 +91,7 @@ static int unfold_stack(void *ctx, const struct folded_stack *st, struct err *e)
 	for (size_t i = 0; i < st->n; i++)
 		vec_push(&u->ids, 0);
 	for (size_t i = 0; i < st->n; i++)
-		u->ids.data[st->n - 1 - i] = unfold_frame(u->own, &st->frame[i], &kernel);
+		u->ids.data[st->n - 1 - i] = unfold_frame(u, &st->frame[i], &kernel);
 	for (uint32_t side = 0; side < 1u + u->info->two && r == 0; side++) {
 		struct own_sample s = { .type = side,
 					.pid = -1,
@@ -97,6 +120,8 @@ int folded_source(const char *name, const char *data, size_t n, struct source **
 	int r = folded_read(name, data, n, &info, unfold_stack, &u, e);
 
 	vec_free(&u.ids);
+	vec_free(&u.known);
+	strtab_free(&u.texts);
 	if (r < 0) {
 		own_free(u.own);
 		if (r == -EINVAL && !info.stacks) /* not one line is a stack */

@@ -29,17 +29,13 @@ struct own_index {
 	VEC(uint32_t) before;
 };
 
-/* Frames by their numbers, innermost first: words[first .. first + n). */
+/*
+ * Frames, innermost first: words[first .. first + n), by their numbers, and when all is there by
+ * their places in about.frame.
+ */
 struct own_stack {
 	uint64_t first;
 	uint32_t n;
-};
-
-struct own_chain {
-	const uint64_t *ip;
-	uint32_t n;
-	uint64_t inner; /* where it was; 0: an empty one */
-	enum event_mode mode;
 };
 
 struct own {
@@ -53,8 +49,7 @@ struct own {
 	VEC(uint32_t) words;
 	VEC(struct event_type) types;
 	VEC(struct own_kept) samples;
-	struct own_chain *chains; /* of stacks */
-	uint32_t *order;	  /* samples by time; NULL: as they stand */
+	uint32_t *order; /* samples by time; NULL: as they stand */
 	bool any_time, any_cpu, any_callers;
 };
 
@@ -80,9 +75,8 @@ struct own *own_new(const char *format)
 {
 	struct own *o = mem_alloc(sizeof(*o));
 
-	o->source = (struct source){
-		.trace = &o->trace, .format = format, .impl = o, .stable = true, .n_chunks = 1
-	};
+	o->source =
+		(struct source){ .trace = &o->trace, .format = format, .impl = o, .n_chunks = 1 };
 	o->source.close = own_close;
 	o->trace.tasks = tasks_new();
 	o->trace.own = &o->about;
@@ -102,7 +96,6 @@ void own_free(struct own *o)
 	vec_free(&o->words);
 	vec_free(&o->types);
 	vec_free(&o->samples);
-	free(o->chains);
 	free(o->order);
 	free(o->about.frame);
 	tasks_free(o->trace.tasks);
@@ -303,39 +296,6 @@ static void own_place(struct own *o, uint32_t *ret)
 	own_index_free(&o->frame_index);
 }
 
-/* The kernel's part of a stack is marked as in recordings. */
-static void own_chain(struct own *o, uint32_t chain, const uint32_t *place)
-{
-	const struct own_stack *k = &o->stacks.data[chain];
-	struct own_chain *c = &o->chains[chain];
-	uint64_t *ip;
-	int before = -1;
-
-	c->mode = EVENT_MODE_USER;
-	if (!k->n)
-		return;
-	ip = arena_alloc(&o->trace.arena, 2 * (size_t)k->n * sizeof(*ip));
-	for (uint32_t i = 0; i < k->n; i++) {
-		uint32_t at = place[o->words.data[k->first + i]];
-		bool kernel = at >= o->about.n_user;
-
-		if (kernel != before)
-			ip[c->n++] = kernel ? EVENT_CHAIN_KERNEL : EVENT_CHAIN_USER;
-		before = kernel;
-		ip[c->n++] = trace_own_addr(&o->about, at);
-		/* where it was is the function itself, as in recordings */
-		if (!c->inner && o->about.frame[at].kind != TRACE_FRAME_INLINED) {
-			c->inner = ip[c->n - 1];
-			c->mode = kernel ? EVENT_MODE_KERNEL : EVENT_MODE_USER;
-		}
-	}
-	c->ip = ip;
-	if (c->inner)
-		return;
-	c->inner = ip[1];
-	c->mode = ip[0] == EVENT_CHAIN_KERNEL ? EVENT_MODE_KERNEL : EVENT_MODE_USER;
-}
-
 static int own_by_time(const void *a, const void *b, void *ctx)
 {
 	const struct own_kept *all = ctx;
@@ -410,26 +370,59 @@ static void own_span(struct own *o)
 	}
 }
 
-static void own_event(const struct own *o, const struct own_kept *k, struct event *ev,
-		      struct event_extra *extra)
-{
-	const struct own_chain *c = &o->chains[k->chain];
+/* One reader's: the chain of the last event. */
+struct own_chain {
+	VEC(uint64_t) ip;
+	struct event_extra extra;
+};
 
+/* Its stack, the kernel's part marked as in recordings. */
+static void own_chain(const struct own *o, const struct own_kept *k, struct event *ev,
+		      struct own_chain *c)
+{
+	const struct own_stack *s = &o->stacks.data[k->chain];
+	uint64_t *ip;
+	int before = -1;
+	bool inner = false;
+
+	if (!s->n)
+		return;
+	vec_reserve(&c->ip, 2 * (size_t)s->n);
+	ip = c->ip.data;
+	for (uint32_t i = 0; i < s->n; i++) {
+		uint32_t at = o->words.data[s->first + i];
+		bool kernel = at >= o->about.n_user;
+
+		if (kernel != before)
+			*ip++ = kernel ? EVENT_CHAIN_KERNEL : EVENT_CHAIN_USER;
+		before = kernel;
+		*ip++ = trace_own_addr(&o->about, at);
+		/* where it was is the function itself, as in recordings */
+		if (inner || (i && o->about.frame[at].kind == TRACE_FRAME_INLINED))
+			continue;
+		inner = o->about.frame[at].kind != TRACE_FRAME_INLINED;
+		ev->ip = ip[-1];
+		ev->mode = kernel ? EVENT_MODE_KERNEL : EVENT_MODE_USER;
+	}
+	ev->chain = c->ip.data;
+	ev->chain_n = (uint32_t)(ip - c->ip.data);
+	ev->have |= EVENT_HAVE_CHAIN;
+}
+
+static void own_event(const struct own *o, const struct own_kept *k, struct event *ev,
+		      struct own_chain *c)
+{
 	*ev = (struct event){ .kind = EVENT_SAMPLE,
 			      .type = k->type,
 			      .have = EVENT_HAVE_IP | EVENT_HAVE_PERIOD,
-			      .mode = c->mode,
+			      .mode = EVENT_MODE_USER,
 			      .time = k->time,
 			      .pid = k->pid,
 			      .tid = k->tid,
 			      .cpu = k->cpu,
 			      .weight = k->weight,
-			      .ip = c->inner,
-			      .chain = c->ip,
-			      .chain_n = c->n,
 			      .position = (uint64_t)(k - o->samples.data) };
-	if (c->n)
-		ev->have |= EVENT_HAVE_CHAIN;
+	own_chain(o, k, ev, c);
 	if (k->timed)
 		ev->have |= EVENT_HAVE_TIME;
 	if (k->tid >= 0 || k->pid >= 0)
@@ -437,22 +430,23 @@ static void own_event(const struct own *o, const struct own_kept *k, struct even
 	if (k->cpu != UINT32_MAX)
 		ev->have |= EVENT_HAVE_CPU;
 	if (k->count != 1) {
-		extra->count = k->count;
-		ev->extra = extra;
+		c->extra.count = k->count;
+		ev->extra = &c->extra;
 		ev->have |= EVENT_HAVE_COUNT;
 	}
 }
 
 static int own_read(const struct own *o, const uint32_t *order, event_fn *fn, void *ctx)
 {
-	struct event_extra extra = { 0 };
+	struct own_chain c = { 0 };
 	struct event ev;
 	int r = 0;
 
 	for (size_t i = 0; i < o->samples.n && r == 0; i++) {
-		own_event(o, &o->samples.data[order ? order[i] : i], &ev, &extra);
+		own_event(o, &o->samples.data[order ? order[i] : i], &ev, &c);
 		r = fn(ctx, &ev);
 	}
+	vec_free(&c.ip);
 	return r;
 }
 
@@ -480,12 +474,9 @@ struct source *own_source(struct own *o)
 	for (size_t i = 0; i < o->samples.n && !o->any_time; i++)
 		o->samples.data[i].time = i + 1;
 	own_place(o, place);
-	o->chains = mem_alloc((o->stacks.n + 1) * sizeof(*o->chains));
-	for (uint32_t i = 0; i < o->stacks.n; i++)
-		own_chain(o, i, place);
+	vec_each (&o->words, w)
+		*w = place[*w];
 	own_index_free(&o->stack_index);
-	vec_free(&o->stacks);
-	vec_free(&o->words);
 	own_sort(o);
 	own_comms(o);
 	own_finish_types(o);
