@@ -10,8 +10,10 @@ import re
 import shutil
 import tempfile
 
+import term
 from tap import KYMO, check, end, run, skip
 
+csv.field_size_limit(1 << 30)  # all stacks of a row
 DIR = tempfile.mkdtemp(prefix="kymo-analyses-")
 
 
@@ -86,8 +88,8 @@ def said(line):
 
 
 events = "sched:sched_switch,sched:sched_wakeup,raw_syscalls:sys_enter,raw_syscalls:sys_exit"
-run([KYMO, "record", "-q", "-a", "-g", "-e", events, "-o", f"{DIR}/s.data", "--", *work])
-run([KYMO, "ftrace", "record", "-q", "-T", *sum((["-e", e] for e in events.split(",")), []), "-o", f"{DIR}/s.dat", "--", *work])
+run([KYMO, "record", "-q", "-g", "-e", events, "-o", f"{DIR}/s.data", "--", *work])
+run([KYMO, "ftrace", "record", "-q", "-F", "-c", "-T", *sum((["-e", e] for e in events.split(",")), []), "-o", f"{DIR}/s.dat", "--", *work])
 for name in "s.data", "s.dat":
     script = collections.Counter(m[1] for m in map(re.compile(r"\s*(?:\w+:)?(\w+):").match, run([KYMO, "script", "-i", f"{DIR}/{name}", "-F", "event", "-G"]).out.splitlines()) if m)
     rows = json.loads(run([KYMO, "ftrace", "hist", "-P", "-j", f"{DIR}/{name}"]).out)["events"]["rows"]
@@ -112,6 +114,60 @@ check("stacks in CSV are folded, a line each", any(re.fullmatch(r"[^ ]\S* \d+(\n
 r = run([KYMO, "ftrace", "profile", "--input", f"{DIR}/s.data", "true"])
 check("--input and a command do not go together", r.code != 0 and "--input" in r.err, r)
 
+
+
+def tui():
+    """The same tables walked through."""
+    rows = json.loads(run([KYMO, "ftrace", "hist", "-j", f"{DIR}/s.dat"]).out)["events"]["rows"]
+    with term.Term(f"{os.path.abspath(KYMO)} ftrace hist --tui {DIR}/s.dat", 110, 14) as t:
+        check("--tui: the first rows, where they are, and keys", t.until(lambda x: f"1/{len(rows)}" in x[0] and "COUNT" in x[1] and "Enter row" in x[-1]), t.text())
+        check("in the order of the analysis", [int(x.split()[0]) for x in t.lines()[2:8]] == [x["count"] for x in rows[:6]], t.text())
+        t.keys("<")  # the last column
+        check("< sorts by the last column", t.until(lambda x: "TASK▼" in x[1]), t.text())
+        t.keys("g")
+        t.until(lambda x: f" 1/{len(rows)}" in x[0])
+        first = [x.split()[-1] for x in t.lines()[2:8]]
+        check("by name", first == sorted(x["comm"] for x in rows)[:6], (first, t.text()))
+        t.keys("r")
+        check("r turns it around", t.until(lambda x: "TASK▲" in x[1]), t.text())
+        t.keys(">", "r")  # the first column, the smallest first
+        check("> goes on, from the first again", t.until(lambda x: "COUNT▲" in x[1]), t.text())
+        t.keys("g")
+        check("the smallest first", t.until(lambda x: int(x[2].split()[0]) == min(r["count"] for r in rows)), t.text())
+        columns = t.lines()[1]
+        t.keys("\\")
+        t.until("Filter")
+        t.keys("=sys_enter", "Enter")
+        some = [x for x in rows if x["event"] == "sys_enter"]
+        check("a filter leaves its rows, and columns where they are", t.until(lambda x: f"/{len(some)}" in x[0] and "with 'sys_enter'" in x[0]) and t.lines()[1] == columns, t.text())
+        t.keys("Enter")
+        check("a row's page has its stacks", t.until(lambda x: any("EVENT" in y and "sys_enter" in y for y in x)) and re.search(r"[\d.]+% \(\d+\)\n\s+\w+", t.text()), t.text())
+        t.keys("q", "Escape")
+        check("Esc takes the filter back", t.until(lambda x: f"/{len(rows)}" in x[0]), t.text())
+        t.keys("/", "=sched_wakeup", "Enter")
+        check("search goes to a row", t.until("'sched_wakeup'"), t.text())
+        t.keys("?")
+        check("help", t.until("sort by another column"), t.text())
+        t.keys("q", "q")
+        check("q leaves, and the terminal is as before", t.exit_code() == "0" and t.tty_restored(), t.text())
+    with term.Term(f"{os.path.abspath(KYMO)} ftrace profile --tui --input {DIR}/s.dat", 90, 12) as t:
+        check("several tables", t.until("table 1/2"), t.text())
+        t.keys("Tab")
+        check("Tab shows the next", t.until("table 2/2") and "EVENT" in t.lines()[1], t.text())
+        t.keys("}")
+        check("} scrolls sideways", t.until(lambda x: "EVENT" in x[1] and "TASK" not in x[1]), t.text())
+        t.keys("q")
+        check("q", t.exit_code() == "0", t.text())
+
+
+if term.have and "without ncurses" not in run([KYMO, "ftrace", "hist", "--tui", f"{DIR}/s.dat"]).err:
+    tui()
+else:
+    skip("--tui", "needs tmux and ncurses")
+r = run([KYMO, "ftrace", "hist", "--tui", f"{DIR}/s.dat"])
+check("--tui without a terminal says so", r.code != 0 and r.err, r)
+r = run([KYMO, "ftrace", "hist", "--tui", "-j", f"{DIR}/s.dat"])
+check("--tui is no form of output beside others", r.code != 0 and "--tui" in r.err, r)
 run([KYMO, "record", "-q", "-e", "task-clock", "-o", f"{DIR}/none.data", "--", "true"])
 r = run([KYMO, "ftrace", "mem", f"{DIR}/none.data"])
 check("without its events: what it needs, and how to record it", r.code != 0 and "kmem:kmalloc" in r.err and "kymo record -e 'kmem:*'" in r.err, r)

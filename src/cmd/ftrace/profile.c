@@ -111,8 +111,8 @@ static int print(args_t *a, struct source *s, struct err *e)
 		f = fd < 0 ? NULL : fdopen(fd, "w");
 	}
 	if (r == 0)
-		analyse_print(f, &profile, &a->show, &tables);
-	if (r == 0 && a->file && fclose(f) != 0)
+		r = analyse_print(f, &profile, &a->show, &tables, e);
+	if (f && f != stdout && f != stderr && fclose(f) != 0 && r == 0)
 		r = err_set(e, errno, "cannot write %s: %m", a->file);
 	tables_free(&tables);
 	input_warn(s);

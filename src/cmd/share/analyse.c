@@ -4,6 +4,7 @@
 #include "cmd/share/input.h"
 #include "view/ftrace/names.h"
 #include "view/table/table.h"
+#include "view/tui/table.h"
 
 /* Names of the recording's kernel, read when one is asked for. */
 struct analyse_names {
@@ -54,9 +55,14 @@ int analyse_source(const struct analyse *a, const struct analyse_args *args, str
 	return r;
 }
 
-void analyse_print(FILE *f, const struct analyse *a, const struct analyse_args *args,
-		   const struct tables *t)
+int analyse_print(FILE *f, const struct analyse *a, const struct analyse_args *args,
+		  struct tables *t, struct err *e)
 {
+	if (args->tui)
+		return args->json || args->csv || args->separator
+			       ? err_set(e, EINVAL,
+					 "--tui shows tables, others print them: one of them")
+			       : tui_tables(t, a->analysis->summary, e);
 	if (args->json)
 		table_json_all(f, t);
 	else if (args->csv || args->separator)
@@ -65,6 +71,7 @@ void analyse_print(FILE *f, const struct analyse *a, const struct analyse_args *
 		a->text(f, t);
 	else
 		table_text_all(f, t);
+	return 0;
 }
 
 int analyse(const struct analyse *a, const struct analyse_args *args, int argc, char **argv,
@@ -81,7 +88,7 @@ int analyse(const struct analyse *a, const struct analyse_args *args, int argc, 
 		return r;
 	r = analyse_source(a, args, s, &tables, e);
 	if (r == 0) {
-		analyse_print(stdout, a, args, &tables);
+		r = analyse_print(stdout, a, args, &tables, e);
 		input_warn(s);
 	}
 	tables_free(&tables);

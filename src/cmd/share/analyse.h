@@ -28,16 +28,17 @@ struct analyse {
 /* What the user said about the tables. */
 struct analyse_args {
 	const char *input, *sort, *separator;
-	bool csv, json;
+	bool csv, json, tui;
 	int rows;
 };
 
 /* OPT_ARGS has a struct analyse_args as its member `show`. */
-#define ANALYSE_FORMS                                                   \
-	OPT_FLAG(0, "csv", show.csv, "as CSV, with exact values"),      \
-		OPT_STR('x', "field-separator", "TEXT", show.separator, \
-			"as CSV with TEXT between values"),             \
-		OPT_FLAG('j', "json", show.json, "as JSON, with exact values")
+#define ANALYSE_FORMS                                                           \
+	OPT_FLAG(0, "csv", show.csv, "as CSV, with exact values"),              \
+		OPT_STR('x', "field-separator", "TEXT", show.separator,         \
+			"as CSV with TEXT between values"),                     \
+		OPT_FLAG('j', "json", show.json, "as JSON, with exact values"), \
+		OPT_FLAG(0, "tui", show.tui, "in the terminal: sort, search, filter")
 #define ANALYSE_OPTS(file)                                                                      \
 	OPT_STR_C('i', "input", "FILE", show.input, "read FILE (default: " file ")", "@files"), \
 		OPT_STR('s', "sort", "COLUMN,...", show.sort,                                   \
@@ -51,7 +52,7 @@ int analyse(const struct analyse *a, const struct analyse_args *args, int argc, 
 /* The parts of it, for those that have a source. */
 int analyse_source(const struct analyse *a, const struct analyse_args *args, struct source *s,
 		   struct tables *ret, struct err *e);
-void analyse_print(FILE *f, const struct analyse *a, const struct analyse_args *args,
-		   const struct tables *t);
+int analyse_print(FILE *f, const struct analyse *a, const struct analyse_args *args,
+		  struct tables *t, struct err *e);
 
 #endif

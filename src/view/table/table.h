@@ -26,6 +26,9 @@ void table_text_all(FILE *f, const struct tables *t);
 /* The stacks of a row, as they stand below it: the first of them, and how many more there are. */
 void table_text_stacks(FILE *f, const struct table_stacks *s);
 
+/* What stands below a row: its stacks and histograms. */
+void table_text_lines(FILE *f, const struct table *t, size_t row);
+
 /* A heading line of names and a line a row (RFC 4180, but '\n'); a blank line between tables. */
 void table_csv_all(FILE *f, const struct tables *t, const char *separator);
 

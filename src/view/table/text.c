@@ -221,17 +221,16 @@ void table_text_stacks(FILE *f, const struct table_stacks *s)
 	}
 }
 
-static void table_text_put_row(FILE *f, struct texts *x, size_t row)
+void table_text_lines(FILE *f, const struct table *t, size_t row)
 {
-	put_line(f, x, value_at, row);
-	for (size_t c = 0; c < x->t->n_columns; c++) {
-		const struct table_cell *v = table_at(x->t, row, c);
+	for (size_t c = 0; c < t->n_columns; c++) {
+		const struct table_cell *v = table_at(t, row, c);
 
-		if (v->known && x->t->column[c].kind == TABLE_STACK)
+		if (v->known && t->column[c].kind == TABLE_STACK)
 			table_text_put_stack(f, v->stack, 4);
-		else if (v->known && x->t->column[c].kind == TABLE_STACKS)
+		else if (v->known && t->column[c].kind == TABLE_STACKS)
 			table_text_stacks(f, v->stacks);
-		else if (v->known && x->t->column[c].kind == TABLE_HIST)
+		else if (v->known && t->column[c].kind == TABLE_HIST)
 			table_text_put_hist(f, v->hist);
 	}
 }
@@ -295,7 +294,8 @@ static void table_text_put_table(FILE *f, const struct table *t)
 			put_heading(f, &x, row);
 			put_titles(f, &x);
 		}
-		table_text_put_row(f, &x, row);
+		put_line(f, &x, value_at, row);
+		table_text_lines(f, t, row);
 	}
 	put_ending(f, &x);
 	strbuf_free(&x.cell);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of the terminal interface, where it was built without ncurses. */
+#include "view/tui/table.h"
 #include "view/tui/tui.h"
 
 int tui_usable(struct err *e)
@@ -24,5 +25,12 @@ int tui_annotate(const struct tui_model *m, tui_choose_fn *choose, struct err *e
 {
 	(void)m;
 	(void)choose;
+	return tui_usable(e);
+}
+
+int tui_tables(struct tables *t, const char *title, struct err *e)
+{
+	(void)t;
+	(void)title;
 	return tui_usable(e);
 }
