@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/str.h"
 #include "base/term.h"
 
@@ -159,25 +158,29 @@ void abilities_text(FILE *out, const struct ability *list, size_t n, enum abilit
 		summary(out, list, n);
 }
 
-void abilities_json(FILE *out, const struct ability *list, size_t n, enum abilities_which which)
+void abilities_table(struct tables *ret, const struct ability *list, size_t n,
+		     enum abilities_which which)
 {
-	struct json j = json_to(out, JSON_PRETTY);
-	json_array(&j, NULL);
+	static const struct table_column columns[] = {
+		{ "id", "ID", TABLE_TEXT },	      { "group", "GROUP", TABLE_TEXT },
+		{ "state", "STATE", TABLE_TEXT },     { "value", "VALUE", TABLE_TEXT },
+		{ "meaning", "MEANING", TABLE_TEXT }, { "fix", "FIX", TABLE_TEXT },
+		{ "fixable", "FIXABLE", TABLE_BOOL },
+	};
+	struct table *t = table_new(ret, "abilities", columns, ARRAY_SIZE(columns));
+
 	for (size_t i = 0; i < n; i++) {
 		const struct ability *a = &list[i];
 
 		if (which == ABILITIES_FIXABLE && (a->state == ABILITY_OK || !a->fixable))
 			continue;
-		json_object(&j, NULL);
-		json_str(&j, "id", a->id);
-		json_str(&j, "group", ability_group_name(a->group));
-		json_str(&j, "state", ability_state_name(a->state));
-		json_str(&j, "value", a->value);
-		json_str(&j, "meaning", a->meaning);
-		json_str(&j, "fix", a->fix[0] ? a->fix : NULL);
-		json_bool(&j, "fixable", a->fixable);
-		json_end(&j);
+		table_row(t);
+		table_text(t, a->id);
+		table_text(t, ability_group_name(a->group));
+		table_text(t, ability_state_name(a->state));
+		table_text(t, a->value);
+		table_text(t, a->meaning);
+		table_text(t, a->fix[0] ? a->fix : NULL);
+		table_u64(t, a->fixable);
 	}
-	json_end(&j);
-	putc('\n', out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of abilities (kern/ability/ability.h) as a screen for people or as JSON. */
+/* A list of abilities (kern/ability/ability.h) as a screen for people or as a table. */
 #ifndef KYMO_VIEW_ABILITIES_H
 #define KYMO_VIEW_ABILITIES_H
 
@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "calc/table/table.h"
 #include "kern/ability/ability.h"
 
 enum abilities_which {
@@ -18,7 +19,8 @@ enum abilities_which {
 /* Aligned columns, headings, colour where out takes it, and a last line that sums up. */
 void abilities_text(FILE *out, const struct ability *list, size_t n, enum abilities_which which);
 
-/* An array of objects {id, group, state, value, meaning, fix, fixable}. */
-void abilities_json(FILE *out, const struct ability *list, size_t n, enum abilities_which which);
+/* For programs, the details too: {id, group, state, value, meaning, fix, fixable}. */
+void abilities_table(struct tables *ret, const struct ability *list, size_t n,
+		     enum abilities_which which);
 
 #endif

@@ -5,9 +5,11 @@
 Nothing is assumed about the kernel; on one that has everything and on one that refuses most
 things the same comparisons hold.
 """
+import csv
 import ctypes
 import errno
 import glob
+import io
 import json
 import os
 import re
@@ -108,6 +110,8 @@ def state(name, a, want, detail=""):
 def shape():
     """The same truth in all forms, aligned, and the exit code that goes with it."""
     r, a = doctor_json()
+    as_csv = list(csv.DictReader(io.StringIO(kymo("doctor --csv").out)))
+    check("--csv has the same, a line each", [(x["id"], x["state"], x["fixable"] == "true") for x in as_csv] == [(x["id"], x["state"], x["fixable"]) for x in json.loads(kymo("doctor -j").out)], as_csv)
     check("-j is a JSON array of abilities", "error" not in a and len(a) > 50, r.text[:300])
     keys = {"id", "group", "state", "value", "meaning", "fix", "fixable"}
     check("each has its seven fields", all(set(x) == keys for x in a.values()), a)

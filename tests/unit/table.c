@@ -171,6 +171,34 @@ static void test_headings(void)
 	tables_free(&all);
 }
 
+static void rows_alone(FILE *f, const struct tables *t)
+{
+	table_json_rows(f, t->data[0]);
+}
+
+static void test_bools(void)
+{
+	static const struct table_column columns_of_bools[] = {
+		{ "id", "Id", TABLE_TEXT },
+		{ "on", "On", TABLE_BOOL },
+	};
+	struct tables all = { 0 };
+	struct table *t = table_new(&all, "switches", columns_of_bools, 2);
+
+	table_row(t);
+	table_text(t, "a");
+	table_u64(t, 1);
+	table_row(t);
+	table_text(t, NULL);
+	table_u64(t, 0);
+	is_printed(table_text_all, &all, "Id   On\na   yes\n-    no\n");
+	is_printed(csv, &all, "id,on\na,true\n,false\n");
+	is_printed(rows_alone, &all,
+		   "[\n  {\n    \"id\": \"a\",\n    \"on\": true\n  },\n"
+		   "  {\n    \"id\": null,\n    \"on\": false\n  }\n]\n");
+	tables_free(&all);
+}
+
 static void test_stacks(void)
 {
 	static const struct table_column columns_of_stacks[] = {
@@ -217,6 +245,7 @@ static void test_stacks(void)
 int main(void)
 {
 	test_stacks();
+	test_bools();
 	test_printers();
 	test_sorting();
 	test_headings();

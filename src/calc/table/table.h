@@ -32,6 +32,7 @@ enum table_kind {
 	TABLE_BYTES,	/* u */
 	TABLE_SHARE,	/* of 1: f */
 	TABLE_ADDRESS,	/* u */
+	TABLE_BOOL,	/* u: 0 or 1 */
 	TABLE_STACK,	/* frames, innermost first */
 	TABLE_STACKS,	/* several, with how often each came */
 	TABLE_HIST,	/* how many of each size */

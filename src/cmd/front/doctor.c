@@ -6,9 +6,10 @@
 #include "kern/ability/ability.h"
 #include "kern/proc.h"
 #include "view/abilities.h"
+#include "view/table/table.h"
 
 struct args {
-	bool json, quiet;
+	bool json, csv, quiet;
 	const char *pid;
 	int verbose;
 };
@@ -20,6 +21,7 @@ static const struct opt opts[] = {
 		"symbols, debug info",
 		"@pids"),
 	OPT_FLAG('j', "json", json, "print everything as JSON"),
+	OPT_FLAG(0, "csv", csv, "print everything as CSV"),
 	OPT_COUNT('v', "verbose", verbose,
 		  "show the details too: each BPF program and map type, each setting"),
 	OPT_FLAG('q', "quiet", quiet, "show only what a command on this machine would better"),
@@ -34,6 +36,7 @@ static int doctor_run(void *args, int argc, char **argv, struct err *e)
 						  : ABILITIES_USUAL;
 	AUTO_FREE struct ability *list = mem_alloc(ABILITY_MAX * sizeof(*list));
 	AUTO_FREE struct ability_facts *facts = mem_alloc(sizeof(*facts));
+	struct tables tables = { 0 };
 	size_t n;
 	pid_t pid;
 	int code = 0;
@@ -44,6 +47,8 @@ static int doctor_run(void *args, int argc, char **argv, struct err *e)
 		command_error("doctor", e);
 		return EXIT_USAGE;
 	}
+	if (a->pid && a->csv)
+		return err_set(e, EINVAL, "a process (-p) is told as text or JSON (-j)");
 	if (a->pid) {
 		code = proc_one(a->pid, &pid, e);
 		return code < 0 ? code : doctor_process(pid, a->json, e);
@@ -51,10 +56,14 @@ static int doctor_run(void *args, int argc, char **argv, struct err *e)
 	ability_facts_read(facts);
 	n = ability_describe(facts, list);
 	ability_facts_free(facts);
+	abilities_table(&tables, list, n, which);
 	if (a->json)
-		abilities_json(stdout, list, n, which);
+		table_json_rows(stdout, tables.data[0]);
+	else if (a->csv)
+		table_csv_all(stdout, &tables, ",");
 	else
 		abilities_text(stdout, list, n, which);
+	tables_free(&tables);
 	for (size_t i = 0; i < n; i++)
 		if (ability_wants_fix(&list[i]))
 			code = 1;
@@ -73,7 +82,7 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.group = "Set up",
 	.summary = "show what this machine lets you see, and how to get the rest",
-	.usage = "[-j] [-v | -q] [-p PID]",
+	.usage = "[-j | --csv] [-v | -q] [-p PID]",
 	.about =
 		"Tries what the kernel grants to you, here and now: counters, tracepoints, probes, "
 		"tracers, BPF programs, symbols, limits. Each line has a state (ok, limited, "

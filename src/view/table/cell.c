@@ -60,6 +60,7 @@ void table_cell_text(const struct table_column *c, const struct table_cell *v, s
 		strbuf_printf(ret, "%.*f%%", c->decimals ? c->decimals : 2, 100 * v->f);
 		break;
 	case TABLE_ADDRESS: strbuf_printf(ret, "0x%" PRIx64, v->u); break;
+	case TABLE_BOOL: strbuf_puts(ret, v->u ? "yes" : "no"); break;
 	case TABLE_STACK:
 	case TABLE_STACKS:
 	case TABLE_HIST: break;

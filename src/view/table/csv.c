@@ -44,6 +44,7 @@ static void table_csv_put_value(struct strbuf *line, const struct table_column *
 	case TABLE_NUMBER: strbuf_printf(line, "%" PRId64, v->i); break;
 	case TABLE_REAL:
 	case TABLE_SHARE: strbuf_printf(line, "%.9g", v->f); break;
+	case TABLE_BOOL: strbuf_puts(line, v->u ? "true" : "false"); break;
 	case TABLE_ADDRESS: strbuf_printf(line, "0x%" PRIx64, v->u); break;
 	default: strbuf_printf(line, "%" PRIu64, v->u); break;
 	}

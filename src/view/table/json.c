@@ -53,6 +53,7 @@ static void table_json_put_value(struct json *j, const struct table_column *c,
 	case TABLE_TEXT: json_str(j, c->name, v->text); break;
 	case TABLE_STACK: table_json_put_stack(j, c->name, v->stack); break;
 	case TABLE_STACKS: table_json_put_stacks(j, c->name, v->stacks); break;
+	case TABLE_BOOL: json_bool(j, c->name, v->u); break;
 	case TABLE_HIST: table_json_put_hist(j, c->name, v->hist); break;
 	case TABLE_NUMBER: json_i64(j, c->name, v->i); break;
 	case TABLE_REAL:
@@ -61,10 +62,9 @@ static void table_json_put_value(struct json *j, const struct table_column *c,
 	}
 }
 
-static void table_json_put_table(struct json *j, const struct table *t)
+static void table_json_put_rows(struct json *j, const char *key, const struct table *t)
 {
-	json_object(j, t->name);
-	json_array(j, "rows");
+	json_array(j, key);
 	for (size_t row = 0; row < t->n_rows; row++) {
 		json_object(j, NULL);
 		for (size_t c = 0; c < t->n_columns; c++)
@@ -72,6 +72,12 @@ static void table_json_put_table(struct json *j, const struct table *t)
 		json_end(j);
 	}
 	json_end(j);
+}
+
+static void table_json_put_table(struct json *j, const struct table *t)
+{
+	json_object(j, t->name);
+	table_json_put_rows(j, "rows", t);
 	if (t->left_out)
 		json_u64(j, "rows_left_out", t->left_out);
 	json_array(j, "notes");
@@ -79,6 +85,14 @@ static void table_json_put_table(struct json *j, const struct table *t)
 		json_str(j, NULL, *note);
 	json_end(j);
 	json_end(j);
+}
+
+void table_json_rows(FILE *f, const struct table *t)
+{
+	struct json j = json_to(f, JSON_PRETTY);
+
+	table_json_put_rows(&j, NULL, t);
+	putc('\n', f);
 }
 
 void table_json_all(FILE *f, const struct tables *t)

@@ -35,6 +35,9 @@ void table_csv_all(FILE *f, const struct tables *t, const char *separator);
 /* {"NAME": {"rows": [{...}], "notes": [...]}}; durations in ns, bytes in bytes, shares of 1. */
 void table_json_all(FILE *f, const struct tables *t);
 
+/* Only the rows of one, an array over several lines. */
+void table_json_rows(FILE *f, const struct table *t);
+
 /* <table> elements, without a page around them. */
 void table_html_all(FILE *f, const struct tables *t);
 
