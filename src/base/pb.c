@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/pb.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -8,7 +9,7 @@
 
 #define VARINT 10 /* bytes of the longest */
 
-enum wire { WIRE_VARINT = 0, WIRE_LEN = 2 };
+enum wire { WIRE_VARINT, WIRE_FIXED64, WIRE_LEN };
 
 void pb_free(struct pb *b)
 {
@@ -56,6 +57,16 @@ void pb_raw(struct pb *b, const void *data, size_t n)
 	if (n)
 		memcpy(room(b, n), data, n);
 	b->n += n;
+}
+
+void pb_double(struct pb *b, unsigned field, double v)
+{
+	uint64_t word;
+
+	memcpy(&word, &v, 8);
+	word = htole64(word);
+	tag(b, field, WIRE_FIXED64);
+	pb_raw(b, &word, 8);
 }
 
 void pb_bytes(struct pb *b, unsigned field, const void *data, size_t n)

@@ -33,6 +33,7 @@ static inline void pb_int(struct pb *b, unsigned field, int64_t v)
 {
 	pb_uint(b, field, (uint64_t)v);
 }
+void pb_double(struct pb *b, unsigned field, double v);
 void pb_bytes(struct pb *b, unsigned field, const void *data, size_t n);
 /* string: bytes that are not UTF-8 become U+FFFD. */
 void pb_text(struct pb *b, unsigned field, const char *s, size_t n);

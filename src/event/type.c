@@ -13,7 +13,6 @@
  */
 #include "event/type.h"
 
-#include <byteswap.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -92,6 +91,11 @@ static bool is_char(struct slice type)
 	       !has_word(type, "signed char");
 }
 
+static bool is_float(struct slice type)
+{
+	return (type.n == 5 && starts(type, "float")) || (type.n == 6 && starts(type, "double"));
+}
+
 /* What the declaration ("unsigned long args[6]") makes of the field; false when it is none. */
 static bool parse_declaration(struct field *f, struct arena *a, struct slice decl)
 {
@@ -107,10 +111,10 @@ static bool parse_declaration(struct field *f, struct arena *a, struct slice dec
 		decl = type_trim((struct slice){ decl.s, (size_t)(bracket - decl.s) });
 	}
 	name = (struct slice){ decl.s + decl.n, 0 };
-	while (name.s > decl.s && ident_char(name.s[-1]))
+	while (name.s > decl.s && (ident_char(name.s[-1]) || name.s[-1] == '.'))
 		name.s--, name.n++;
 	type = type_trim((struct slice){ decl.s, (size_t)(name.s - decl.s) });
-	if (!name.n || !type.n)
+	if (!name.n || *name.s == '.' || !type.n)
 		return false;
 	for (size_t i = 0; i < index.n && isdigit((unsigned char)index.s[i]) && count < 1u << 30;
 	     i++)
@@ -121,6 +125,7 @@ static bool parse_declaration(struct field *f, struct arena *a, struct slice dec
 		index.s ? arena_printf(a, "%.*s[%.*s]", (int)type.n, type.s, (int)index.n, index.s)
 			: arena_strndup(a, type.s, type.n);
 	f->is_common = strncmp(f->name, "common_", 7) == 0;
+	f->is_float = is_float(type);
 	loc = starts(type, "__data_loc") || starts(type, "__rel_loc");
 	f->is_pointer = !loc && !index.s && type.s[type.n - 1] == '*';
 	if (loc) {
@@ -141,8 +146,9 @@ static bool parse_declaration(struct field *f, struct arena *a, struct slice dec
 	} else {
 		bool plain = f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8;
 
-		f->kind = plain && (f->is_pointer || !starts(type, "struct")) ? FIELD_INT
-									      : FIELD_OTHER;
+		f->kind = f->is_float && f->size >= 4				? FIELD_FLOAT
+			  : plain && (f->is_pointer || !starts(type, "struct")) ? FIELD_INT
+										: FIELD_OTHER;
 		f->elem_size = f->size;
 	}
 	return true;
@@ -227,78 +233,4 @@ const struct field *type_field(const struct event_type *t, const char *name)
 		if (strcmp(t->fields[i].name, name) == 0)
 			return &t->fields[i];
 	return NULL;
-}
-
-static bool type_inside(uint64_t offset, uint64_t size, size_t raw_size)
-{
-	return offset <= raw_size && size <= raw_size - offset;
-}
-
-bool field_int(const struct field *f, const void *raw, size_t raw_size, int64_t *ret)
-{
-	const unsigned char *p;
-	uint16_t v16;
-	uint32_t v32;
-	uint64_t v64;
-
-	if (f->kind != FIELD_INT || !type_inside(f->offset, f->size, raw_size))
-		return false;
-	p = (const unsigned char *)raw + f->offset;
-	switch (f->size) {
-	case 1: *ret = f->is_signed ? (int8_t)*p : *p; return true;
-	case 2:
-		memcpy(&v16, p, 2);
-		v16 = f->swapped ? bswap_16(v16) : v16;
-		*ret = f->is_signed ? (int16_t)v16 : v16;
-		return true;
-	case 4:
-		memcpy(&v32, p, 4);
-		v32 = f->swapped ? bswap_32(v32) : v32;
-		*ret = f->is_signed ? (int32_t)v32 : (int64_t)v32;
-		return true;
-	case 8:
-		memcpy(&v64, p, 8);
-		*ret = (int64_t)(f->swapped ? bswap_64(v64) : v64);
-		return true;
-	default: return false;
-	}
-}
-
-bool field_bytes(const struct field *f, const void *raw, size_t raw_size, const void **ret,
-		 size_t *n)
-{
-	uint64_t offset = f->offset, size = f->size;
-	uint32_t loc;
-
-	if (!type_inside(offset, size, raw_size))
-		return false;
-	/* an array without a size is the rest of the record */
-	if (!size && (f->kind == FIELD_STRING || f->kind == FIELD_ARRAY))
-		size = raw_size - offset;
-	if (f->kind == FIELD_DATA_LOC || f->kind == FIELD_REL_LOC) {
-		memcpy(&loc, (const char *)raw + offset, 4);
-		loc = f->swapped ? bswap_32(loc) : loc;
-		offset = (loc & 0xffff) + (f->kind == FIELD_REL_LOC ? offset + 4 : 0);
-		size = loc >> 16;
-		if (!type_inside(offset, size, raw_size))
-			return false;
-	}
-	*ret = offset ? (const char *)raw + offset
-		      : raw; /* which is NULL where nothing was recorded */
-	*n = size;
-	return true;
-}
-
-bool field_str(const struct field *f, const void *raw, size_t raw_size, const char **ret, size_t *n)
-{
-	const void *p;
-	size_t size;
-
-	if (f->kind != FIELD_STRING && !f->is_string)
-		return false;
-	if (!field_bytes(f, raw, raw_size, &p, &size))
-		return false;
-	*ret = p;
-	*n = strnlen(p, size);
-	return true;
 }

@@ -15,28 +15,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "event/event.h"
+#include "event/field.h"
 #include "event/role.h"
-
-enum field_kind {
-	FIELD_INT,	/* 1, 2, 4 or 8 bytes */
-	FIELD_STRING,	/* char array in place, maybe without its NUL */
-	FIELD_ARRAY,	/* of integers; elem_size each */
-	FIELD_DATA_LOC, /* u32: offset | size << 16, from the record's start */
-	FIELD_REL_LOC,	/* the same, from the end of this field */
-	FIELD_OTHER,	/* struct or pointer to show as bytes */
-};
-
-struct field {
-	const char *name;
-	const char *type; /* as the format text has it: "unsigned int", "char[16]" */
-	uint32_t offset, size, elem_size;
-	enum field_kind kind;
-	bool is_signed;
-	bool is_string;	 /* for the *_LOC kinds: char[] */
-	bool is_common;	 /* common_type, common_pid ... */
-	bool is_pointer; /* shown in hex */
-	bool swapped;	 /* the record is of the other endian; field_int() knows */
-};
 
 /* Who counts or tells: the kernel's kinds, in its order. */
 enum type_class {
@@ -132,14 +112,5 @@ int type_parse_format(struct event_type *t, struct arena *a, const char *text, s
 
 /* NULL when there is none of that name. */
 const struct field *type_field(const struct event_type *t, const char *name);
-
-/* A field's integer value, sign extended; false when it is none or lies outside the record. */
-bool field_int(const struct field *f, const void *raw, size_t raw_size, int64_t *ret);
-/* A string field's bytes (not NUL-terminated; *n tells); false when it is none or lies outside. */
-bool field_str(const struct field *f, const void *raw, size_t raw_size, const char **ret,
-	       size_t *n);
-/* Where the field's bytes are, the *_LOC kinds followed; false when they lie outside the record. */
-bool field_bytes(const struct field *f, const void *raw, size_t raw_size, const void **ret,
-		 size_t *n);
 
 #endif

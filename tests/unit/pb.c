@@ -34,6 +34,9 @@ static void numbers(void)
 	pb_int(&b, 2, -1);
 	BYTES(&b, "\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
 	pb_reset(&b);
+	pb_double(&b, 5, -2);
+	BYTES(&b, "\x29\x00\x00\x00\x00\x00\x00\x00\xc0");
+	pb_reset(&b);
 	pb_uint(&b, 327, 1ull << 63);
 	BYTES(&b, "\xb8\x14\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01");
 	pb_free(&b);

@@ -84,6 +84,7 @@ static void refuse(void)
 		"name: x\nID: 1\nformat:\n",
 		"format:\n\tfield:int a;\toffset:x;\tsize:4;\n",
 		"format:\n\tfield:int;\toffset:0;\tsize:4;\n",
+		"format:\n\tfield:int .a;\toffset:0;\tsize:4;\n",
 		"format:\n\tfield:int a\toffset:0\n",
 		"format:\n\tfield:int a;\toffset:0;\tsize:99999999999;\n",
 		"rubbish\n",
@@ -149,9 +150,100 @@ static void values(void)
 	arena_free(&a);
 }
 
+static const char numbers[] = "name: numbers\n"
+			      "ID: 2\n"
+			      "format:\n"
+			      "\tfield:float ratio;\toffset:0;\tsize:4;\tsigned:1;\n"
+			      "\tfield:double share;\toffset:4;\tsize:8;\tsigned:1;\n"
+			      "\tfield:double all[2];\toffset:12;\tsize:16;\tsigned:1;\n"
+			      "\tfield:short few[3];\toffset:28;\tsize:6;\tsigned:1;\n"
+			      "\tfield:u32 from.cpu;\toffset:34;\tsize:4;\tsigned:0;\n"
+			      "\tfield:u32 from.place.node;\toffset:38;\tsize:4;\tsigned:0;\n"
+			      "\tfield:__data_loc u16[] more;\toffset:42;\tsize:4;\tsigned:0;\n"
+			      "\tfield:char text[4];\toffset:46;\tsize:4;\tsigned:0;\n"
+			      "\tfield:s64 low;\toffset:50;\tsize:8;\tsigned:1;\n";
+
+static struct {
+	float ratio;
+	double share, all[2];
+	int16_t few[3];
+	uint32_t cpu, node, more;
+	char text[4];
+	int64_t low;
+	uint16_t end[2];
+} __attribute__((packed)) numbered = {
+	.ratio = 0.1f,
+	.share = -1e300,
+	.all = { 0.1, 3 },
+	.few = { -1, 2, -3 },
+	.cpu = 0xffffffff,
+	.node = 7,
+	.more = 58 | 4 << 16,
+	.text = "ab",
+	.low = INT64_MIN,
+	.end = { 65535, 1 },
+};
+
+static struct field_value value_of(const struct event_type *t, const char *name, size_t n)
+{
+	return field_value(type_field(t, name), &numbered, n);
+}
+
+static void tagged(void)
+{
+	const size_t all = sizeof(numbered);
+	struct event_type t = { 0 };
+	struct field_value v, one;
+	struct arena a = { 0 };
+	struct strbuf b = { 0 };
+	char text[32];
+
+	CHECK_INT(type_parse_format(&t, &a, numbers, sizeof(numbers) - 1, NULL), 0);
+	v = value_of(&t, "ratio", all);
+	CHECK_INT(v.kind, VALUE_FLOAT);
+	CHECK_STR(field_float_text(&v, text, sizeof(text)), "0.1");
+	v = value_of(&t, "share", all);
+	CHECK_STR(field_float_text(&v, text, sizeof(text)), "-1e+300");
+	v = value_of(&t, "all", all);
+	CHECK_INT(v.kind, VALUE_ARRAY);
+	one = field_element(&v, 0);
+	CHECK_STR(field_float_text(&one, text, sizeof(text)), "0.1");
+	CHECK_INT(field_element(&v, 2).kind, VALUE_NONE);
+	v = value_of(&t, "few", all);
+	one = field_element(&v, 2);
+	CHECK(one.kind == VALUE_INT && one.i == -3);
+	v = value_of(&t, "from.cpu", all);
+	CHECK(v.kind == VALUE_INT && v.i == 0xffffffff);
+	v = value_of(&t, "from.place.node", all);
+	CHECK(v.kind == VALUE_INT && v.i == 7);
+	v = value_of(&t, "more", all);
+	one = field_element(&v, 0);
+	CHECK(v.kind == VALUE_ARRAY && v.n == 4 && one.i == 65535);
+	v = value_of(&t, "text", all);
+	CHECK(v.kind == VALUE_STRING && v.n == 2);
+	v = value_of(&t, "low", all);
+	CHECK(v.kind == VALUE_INT && v.i == INT64_MIN);
+	/* Too short a record. */
+	CHECK_INT(value_of(&t, "low", 57).kind, VALUE_NONE);
+	CHECK_INT(value_of(&t, "more", all - 1).kind, VALUE_NONE);
+	text_print(NULL, &t, &numbered, all, &b);
+	CHECK(strstr(strbuf_str(&b), "ratio=0.1 share=-1e+300 "));
+	CHECK(strstr(strbuf_str(&b), "from.cpu=4294967295 from.place.node=7 "));
+	/* The other endian. */
+	((struct field *)type_field(&t, "ratio"))->swapped = true;
+	numbered.ratio = 0;
+	((uint8_t *)&numbered)[1] = 0x80;
+	((uint8_t *)&numbered)[0] = 0x3f;
+	v = value_of(&t, "ratio", all);
+	CHECK_STR(field_float_text(&v, text, sizeof(text)), "1");
+	strbuf_free(&b);
+	arena_free(&a);
+}
+
 int main(void)
 {
 	parse();
+	tagged();
 	refuse();
 	values();
 	return tap_end();

@@ -108,28 +108,28 @@ static void field_text(const struct extra_plan *plan, const struct column *c,
 {
 	const struct event_type *t = &plan->trace->types[c->type];
 	AUTO_STRBUF text = { 0 };
-	const void *bytes;
-	const char *s;
-	int64_t v;
-	size_t n;
+	struct field_value v = { 0 };
+	char number[32];
 
-	if (!x->raw)
+	if (x->raw)
+		v = field_value(c->field, x->raw, x->raw_size);
+	if (v.kind == VALUE_STRING)
+		strbuf_add(b, v.data, v.n);
+	if (v.kind == VALUE_STRING || !x->raw)
 		return;
-	if (field_str(c->field, x->raw, x->raw_size, &s, &n)) {
-		strbuf_add(b, s, strnlen(s, n));
-		return;
-	}
 	if (!c->raw) {
 		text_print(plan->trace->tep, t, x->raw, x->raw_size, &text);
 		if (from_text(strbuf_str(&text), c->field->name, b))
 			return;
 	}
-	if (field_int(c->field, x->raw, x->raw_size, &v)) {
-		extra_values_put_number(c->field, v, b);
-	} else if (field_bytes(c->field, x->raw, x->raw_size, &bytes, &n)) {
+	if (v.kind == VALUE_INT) {
+		extra_values_put_number(c->field, v.i, b);
+	} else if (v.kind == VALUE_FLOAT) {
+		strbuf_puts(b, field_float_text(&v, number, sizeof(number)));
+	} else if (v.kind == VALUE_ARRAY) {
 		strbuf_puts(b, "ARRAY[");
-		for (size_t i = 0; i < n; i++)
-			strbuf_printf(b, "%s%02x", i ? ", " : "", ((const uint8_t *)bytes)[i]);
+		for (size_t i = 0; i < v.n; i++)
+			strbuf_printf(b, "%s%02x", i ? ", " : "", ((const uint8_t *)v.data)[i]);
 		strbuf_putc(b, ']');
 	}
 }

@@ -19,15 +19,20 @@ static bool printable(const char *s, size_t n)
 static void put_field(const struct field *f, const void *raw, size_t size, struct strbuf *b)
 {
 	bool is_long = strstr(f->type, "long") && !strstr(f->type, "long long");
+	struct field_value v = field_value(f, raw, size);
 	const void *p = NULL;
+	char number[32];
 	size_t n = 0;
-	int64_t v;
 
-	if (field_int(f, raw, size, &v)) {
+	if (v.kind == VALUE_INT) {
 		if (f->is_pointer || (is_long && !f->is_signed) || (is_long && f->size == 4))
-			strbuf_printf(b, "0x%" PRIx64, (uint64_t)v);
+			strbuf_printf(b, "0x%" PRIx64, (uint64_t)v.i);
 		else
-			strbuf_printf(b, f->is_signed ? "%" PRId64 : "%" PRIu64, v);
+			strbuf_printf(b, f->is_signed ? "%" PRId64 : "%" PRIu64, v.i);
+		return;
+	}
+	if (v.kind == VALUE_FLOAT) {
+		strbuf_puts(b, field_float_text(&v, number, sizeof(number)));
 		return;
 	}
 	if (!printfmt_bytes(f, raw, size, &p, &n))

@@ -2,6 +2,7 @@
 #include "view/export/export.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -220,43 +221,35 @@ static void put_int(struct json *j, const char *key, const struct field *f, int6
 	}
 }
 
-/* The numbers of an array; bytes one by one where nothing is known of them. */
-static void export_put_array(struct json *j, const char *key, const struct field *f, const void *p,
-			     size_t n, bool exact)
+static void export_put_value(struct json *j, const char *key, const struct field_value *v,
+			     bool exact)
 {
-	size_t step =
-		f->elem_size == 2 || f->elem_size == 4 || f->elem_size == 8 ? f->elem_size : 1;
-	struct field one = *f;
+	struct field_value one;
+	char text[32];
 
-	one.kind = FIELD_INT;
-	one.offset = 0;
-	one.size = (uint32_t)step;
-	json_array(j, key);
-	for (size_t i = 0; i + step <= n; i += step) {
-		int64_t v = 0;
-
-		field_int(&one, (const char *)p + i, step, &v);
-		put_int(j, NULL, &one, v, exact);
+	switch (v->kind) {
+	case VALUE_NONE: break;
+	case VALUE_INT: put_int(j, key, v->field, v->i, exact); break;
+	case VALUE_FLOAT:
+		out_puts(json_raw(j, key),
+			 isfinite(v->f) ? field_float_text(v, text, sizeof(text)) : "null");
+		break;
+	case VALUE_STRING: json_strn(j, key, v->data, v->n); break;
+	case VALUE_ARRAY:
+		json_array(j, key);
+		for (size_t i = 0; (one = field_element(v, i)).kind; i++)
+			export_put_value(j, NULL, &one, exact);
+		json_end(j);
+		break;
 	}
-	json_end(j);
 }
 
 void export_field(struct json *j, const char *key, const struct field *f, const struct event *ev,
 		  bool exact)
 {
-	const char *text;
-	const void *p;
-	int64_t v;
-	size_t n;
+	struct field_value v = field_value(f, ev->raw, ev->raw_size);
 
-	if (!field_bytes(f, ev->raw, ev->raw_size, &p, &n))
-		return;
-	if (field_int(f, ev->raw, ev->raw_size, &v))
-		put_int(j, key, f, v, exact);
-	else if (field_str(f, ev->raw, ev->raw_size, &text, &n))
-		json_strn(j, key, text, n);
-	else
-		export_put_array(j, key, f, p, n, exact);
+	export_put_value(j, key, &v, exact);
 }
 
 void export_fields(struct json *j, const char *key, const struct event_type *t,

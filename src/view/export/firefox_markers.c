@@ -156,8 +156,9 @@ void firefox_schemas(struct firefox *f)
 			if (x->is_common)
 				continue;
 			put_schema_field(j, export_firefox_markers_key_of(x, key, sizeof(key)),
-					 x->kind == FIELD_INT && !x->is_pointer ? "integer"
-										: "string");
+					 x->kind == FIELD_FLOAT			  ? "decimal"
+					 : x->kind == FIELD_INT && !x->is_pointer ? "integer"
+										  : "string");
 		}
 		if (lanes_call(e) == LANE_ENTER)
 			put_schema_field(j, "ret", "integer");

@@ -100,42 +100,20 @@ void perfetto_ftrace_flush(struct perfetto *p)
 		flush_cpu(p, i);
 }
 
-static void export_perfetto_ftrace_put_array(struct pb *b, unsigned number, const struct field *f,
-					     const struct event *ev)
-{
-	const void *data;
-	size_t n;
-
-	if (f->elem_size != 8 || !field_bytes(f, ev->raw, ev->raw_size, &data, &n))
-		return;
-	for (size_t i = 0; i + 8 <= n; i += 8) {
-		struct field one = *f;
-		int64_t v = 0;
-
-		one.kind = FIELD_INT;
-		one.offset = 0;
-		one.size = 8;
-		field_int(&one, (const char *)data + i, 8, &v);
-		pb_int(b, number, v);
-	}
-}
-
 static void put_fields(struct pb *b, const struct perfetto_type *t, const struct event *ev)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(t->field); i++) {
-		const struct field *f = t->field[i];
-		const char *text;
-		size_t n;
-		int64_t v;
+		struct field_value v = { 0 }, one;
 
-		if (!f)
-			continue;
-		if (field_int(f, ev->raw, ev->raw_size, &v))
-			pb_int(b, i + 1, v);
-		else if (field_str(f, ev->raw, ev->raw_size, &text, &n))
-			pb_text(b, i + 1, text, n);
-		else
-			export_perfetto_ftrace_put_array(b, i + 1, f, ev);
+		if (t->field[i])
+			v = field_value(t->field[i], ev->raw, ev->raw_size);
+		if (v.kind == VALUE_INT)
+			pb_int(b, i + 1, v.i);
+		else if (v.kind == VALUE_STRING)
+			pb_text(b, i + 1, v.data, v.n);
+		else if (v.kind == VALUE_ARRAY && v.field->elem_size == 8)
+			for (size_t k = 0; (one = field_element(&v, k)).kind; k++)
+				pb_int(b, i + 1, one.i);
 	}
 }
 

@@ -21,7 +21,8 @@ enum {
 	ANNOTATION_NAME = 1,
 	ANNOTATION_UINT = 3,
 	ANNOTATION_INT,
-	ANNOTATION_STR = 6,
+	ANNOTATION_DOUBLE,
+	ANNOTATION_STR,
 	ANNOTATION_POINTER
 };
 enum { INTERNED_CATEGORY = 1, INTERNED_NAME, INTERNED_ANNOTATION };
@@ -71,28 +72,27 @@ static void describe_track(struct perfetto *p, const struct event *ev)
 
 static void put_annotation(struct perfetto *p, const struct field *f, const struct event *ev)
 {
-	const void *data;
-	const char *text;
-	int64_t v;
-	size_t n, m;
+	struct field_value v = field_value(f, ev->raw, ev->raw_size);
+	char hex[2 * 32 + 1] = "";
+	size_t m;
 
-	if (f->is_common || !field_bytes(f, ev->raw, ev->raw_size, &data, &n))
+	if (f->is_common || !v.kind)
 		return;
 	m = pb_begin(&p->b, TRACK_ANNOTATION);
 	pb_uint(&p->b, ANNOTATION_NAME, export_perfetto_track_number(p, f->name));
-	if (field_int(f, ev->raw, ev->raw_size, &v)) {
+	if (v.kind == VALUE_INT) {
 		pb_int(&p->b,
 		       f->is_pointer  ? ANNOTATION_POINTER
 		       : f->is_signed ? ANNOTATION_INT
 				      : ANNOTATION_UINT,
-		       v);
-	} else if (field_str(f, ev->raw, ev->raw_size, &text, &n)) {
-		pb_text(&p->b, ANNOTATION_STR, text, n);
+		       v.i);
+	} else if (v.kind == VALUE_FLOAT) {
+		pb_double(&p->b, ANNOTATION_DOUBLE, v.f);
+	} else if (v.kind == VALUE_STRING) {
+		pb_text(&p->b, ANNOTATION_STR, v.data, v.n);
 	} else {
-		char hex[2 * 32 + 1] = "";
-
-		for (size_t i = 0; i < n && i < 32; i++)
-			snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)data)[i]);
+		for (size_t i = 0; i < v.n && i < 32; i++)
+			snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)v.data)[i]);
 		pb_str(&p->b, ANNOTATION_STR, hex);
 	}
 	pb_end(&p->b, m);
