@@ -23,7 +23,8 @@ enum event_kind {
 	EVENT_LOST,
 	EVENT_THROTTLE,
 	EVENT_UNTHROTTLE,
-	EVENT_OTHER, /* known to the source only; shown by raw dumps */
+	EVENT_COUNTER, /* a track has this value from now on: that of its type, CPU and thread */
+	EVENT_OTHER,   /* known to the source only; shown by raw dumps */
 };
 
 /* Where the processor was (event->mode). */
@@ -105,6 +106,8 @@ struct event_side {
 	int32_t by_pid, by_tid;	     /* who ran when it was recorded, -1 not recorded */
 	int32_t other_pid, other_tid; /* FORK: parent; SWITCH: who comes or went, -1 not recorded */
 	uint64_t count;		      /* LOST: how many */
+	double value;		      /* COUNTER: in the type's count_unit */
+	uint64_t length;	      /* COUNTER: so many ns, 0: until the next */
 };
 
 struct event {

@@ -51,6 +51,7 @@ enum type_class {
 #define TYPE_HAS_CODE_PAGE (1u << 24)
 #define TYPE_HAS_STREAM_ID (1u << 25)
 #define TYPE_HAS_AUX (1u << 26)
+#define TYPE_HAS_VALUES (1u << 27) /* no samples, but EVENT_COUNTER: what was counted when */
 
 struct event_type {
 	const char *name;	    /* "cycles:u", "sched:sched_switch" */
@@ -78,7 +79,7 @@ struct event_type {
 	const char *unit; /* what weight counts: NULL for the event itself, "ns" for times */
 	bool spans;	  /* weight is how long it lasted, up to the event's time */
 	bool sums;	  /* of them, those without a CPU are several: nobody knows when each was */
-	const char *count_unit; /* of what stat shows ("msec", "Joules"); NULL: none */
+	const char *count_unit; /* of counts ("msec", "Joules"); NULL: none */
 };
 
 /* One thing about how a type was set up. */

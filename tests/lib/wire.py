@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Reading protocol buffers by a table of their fields, to check what kymo wrote.
 
-A table is {number: (name, kind)}; kind is "int" (64 bits, signed), "uint", "str", "bytes", a table, or a list with
+A table is {number: (name, kind)}; kind is "int" (64 bits, signed), "uint", "double", "str", "bytes", a table, or a list with
 one of these for what is repeated (packed numbers, too). A field that the table does not have is an error.
 """
+import struct
 
 
 class Bad(Exception):
@@ -30,6 +31,10 @@ def fields(data):
         number, wire = key >> 3, key & 7
         if wire == 0:
             value, at = varint(data, at)
+        elif wire == 1:
+            if at + 8 > len(data):
+                raise Bad(f"field {number} is cut")
+            value, at = struct.unpack("<d", data[at:at + 8])[0], at + 8
         elif wire == 2:
             n, at = varint(data, at)
             if at + n > len(data):
@@ -45,7 +50,7 @@ def fields(data):
 def convert(kind, wire, value, name):
     if isinstance(kind, dict):
         return message(value, kind)
-    if (kind in ("int", "uint")) != (wire == 0):
+    if (kind in ("int", "uint")) != (wire == 0) or (kind == "double") != (wire == 1):
         raise Bad(f"{name} has wire type {wire}")
     if kind == "int":
         return value - (1 << 64) if value >> 63 else value

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts written to a perf.data and read again, and records that make no sense. */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -137,12 +138,33 @@ static int on_round(void *ctx, struct statdata *d, uint64_t time_ns, bool final,
 	return 0;
 }
 
+struct told {
+	unsigned n;
+	uint64_t last, length;
+	double joules; /* of place 4, the second time */
+	bool ok;
+};
+
+static int on_event(void *ctx, const struct event *ev)
+{
+	struct told *t = ctx;
+
+	t->ok = t->ok && ev->kind == EVENT_COUNTER && ev->time >= t->last && ev->type < 3;
+	t->n++;
+	t->last = ev->time;
+	t->length += ev->type == 0 && ev->cpu == 0 && ev->tid == 70 ? ev->side->length : 0;
+	if (ev->type == 1 && ev->cpu == 1 && ev->tid == 71 && ev->time == 100)
+		t->joules = ev->side->value;
+	return 0;
+}
+
 /* A stream has the names in records; the file here has no features. */
 static void read_back(const char *path, const char *what, bool pipe, unsigned bad)
 {
 	struct source *s = NULL;
 	struct statdata *d = NULL;
 	struct seen seen = { 0 };
+	struct told told = { .ok = true };
 	struct err e = { 0 };
 	const struct count_event *ev;
 
@@ -178,6 +200,13 @@ static void read_back(const char *path, const char *what, bool pipe, unsigned ba
 	CHECK_CASE(ev[1].place[2].cpu == 1 && ev[1].place[2].tid == 70,
 		   "CPU and thread of a place");
 	statdata_close(d);
+	CHECK_CASE(s->trace->types[0].has & TYPE_HAS_VALUES, "types of values, not of samples");
+	CHECK_INT(s->read_ordered(s, true, on_event, &told, &e), 0);
+	CHECK_CASE(told.ok && told.n == 27 && told.last == 200 && told.length == 299,
+		   "as events in the order of time: %u until %llu", told.n,
+		   (unsigned long long)told.last);
+	/* 24 more, a quarter Joule each, counted nine tenths of the time */
+	CHECK_CASE(fabs(told.joules - 24 * 0.25 / 0.9) < 1e-9, "scaled: %g", told.joules);
 	source_close(s);
 }
 

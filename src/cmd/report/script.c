@@ -167,7 +167,7 @@ static int print_event(void *ctx, const struct event *ev)
 	if (!script_filter_wants(&p->filter, p->script, ev) ||
 	    (p->gated && !gate_passes(&p->gate, ev)))
 		return 0;
-	if (ev->kind == EVENT_SAMPLE && p->limited) {
+	if ((ev->kind == EVENT_SAMPLE || ev->kind == EVENT_COUNTER) && p->limited) {
 		if (!p->left)
 			return 1;
 		p->left--;
@@ -275,7 +275,8 @@ static int script_print_all(const struct args *a, struct source *s, struct symbo
 {
 	struct printing p = { .out = out, .left = a->max_events, .limited = a->max_events > 0 };
 	bool side = o->show_task || o->show_mmap || o->show_switch || o->show_lost ||
-		    o->show_namespace || o->show_cgroup || o->show_bpf || o->show_text_poke;
+		    o->show_namespace || o->show_cgroup || o->show_bpf || o->show_text_poke ||
+		    (s->trace->n_types && (s->trace->types[0].has & TYPE_HAS_VALUES));
 	struct pick_opts fo = { .time = a->time,
 				.pids = a->pids,
 				.tids = a->tids,

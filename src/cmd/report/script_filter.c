@@ -78,7 +78,8 @@ bool script_filter_wants(struct script_filter *f, struct script *s, const struct
 {
 	/* Like perf: all but CPUs choose among samples only. */
 	if (ev->kind != EVENT_SAMPLE)
-		return pick_cpu(&f->pick, ev);
+		return ev->kind == EVENT_COUNTER ? pick_event(&f->pick, ev) == PROFILE_COUNT
+						 : pick_cpu(&f->pick, ev);
 	return pick_event(&f->pick, ev) == PROFILE_COUNT &&
 	       (!(f->pick.by_symbol || f->pick.by_dso) || code_wanted(f, s, ev));
 }

@@ -4,6 +4,7 @@
  * or coming through a pipe), a directory of files.
  */
 #include "store/perfdata/impl.h"
+#include "store/stat/statdata.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -375,6 +376,12 @@ static int finish_open(struct perfdata *pd, const char *path, int r, struct sour
 		pd->source.read_brief = read_brief;
 	vec_each (&pd->chunks, c)
 		pd->trace.n_samples += c->n_samples;
+	if (pd->has_counts && !pd->trace.n_samples) {
+		pd->source.read_ordered = statdata_read_ordered;
+		for (size_t i = 0; i < pd->trace.n_types; i++)
+			pd->trace.types[i].has |= TYPE_HAS_VALUES | EVENT_HAVE_TIME |
+						  EVENT_HAVE_TASK | EVENT_HAVE_CPU;
+	}
 	pd->trace.big_endian_source = pd->swap;
 	pd->trace.info.header_text = info_text(pd);
 	*ret = &pd->source;

@@ -73,4 +73,10 @@ void statdata_totals(struct statdata *d);
 const char *statdata_thread(const struct statdata *d, pid_t tid);
 void statdata_close(struct statdata *d); /* NULL is fine */
 
+/*
+ * source->read_ordered of a recording with counts: each interval's count, scaled as stat shows
+ * it, is an EVENT_COUNTER from the interval's start on. They are no samples: all must be true.
+ */
+int statdata_read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
+
 #endif

@@ -159,6 +159,21 @@ static void put_instant(struct chrome *c, const struct event *ev)
 	c->x->written++;
 }
 
+static void put_counter(struct chrome *c, const struct event *ev)
+{
+	const struct event_type *t = &c->x->source->trace->types[ev->type];
+	char name[256];
+
+	export_chrome_begin(c, 'C', export_counter_name(t, ev, name, sizeof(name)),
+			    ev->have & EVENT_HAVE_TASK ? ev->pid : 0, 0, ev->time);
+	json_str(&c->j, "cat", "counter");
+	json_object(&c->j, "args");
+	json_double(&c->j, t->count_unit ? t->count_unit : "count", ev->side->value);
+	json_end(&c->j);
+	json_end(&c->j);
+	c->x->written++;
+}
+
 static struct call *call_of(struct chrome *c, int32_t tid)
 {
 	uint64_t *at = map_at(&c->call_of, (uint32_t)tid);
@@ -226,6 +241,10 @@ static int export_chrome_on_event(void *ctx, const struct event *ev)
 	struct lane_switch s;
 	enum lane_call side;
 
+	if (ev->kind == EVENT_COUNTER) {
+		put_counter(c, ev);
+		return 0;
+	}
 	if (lanes_switch(&c->lanes, ev, &s)) {
 		on_switch(c, ev, &s);
 		return 0;

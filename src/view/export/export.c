@@ -164,6 +164,19 @@ const char *export_build_id(const struct export_job *x, const struct task_map *m
 	return buf;
 }
 
+char *export_counter_name(const struct event_type *t, const struct event *ev, char *buf,
+			  size_t size)
+{
+	char cpu[24] = "", thread[24] = "";
+
+	if (ev->have & EVENT_HAVE_CPU)
+		snprintf(cpu, sizeof(cpu), " CPU %u", ev->cpu);
+	if (ev->have & EVENT_HAVE_TASK)
+		snprintf(thread, sizeof(thread), " thread %d", ev->tid);
+	snprintf(buf, size, "%s%s%s", t->name, cpu, thread);
+	return buf;
+}
+
 bool export_is_time(const struct event_type *t)
 {
 	if (t->unit)

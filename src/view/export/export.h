@@ -74,6 +74,9 @@ const char *export_function(const struct export_job *x, uint32_t site, char *buf
 const char *export_build_id(const struct export_job *x, const struct task_map *map, char *buf);
 
 /* Are weights of this type nanoseconds? */
+/* A track of values: "cycles", "cycles CPU 1". Returns buf. */
+char *export_counter_name(const struct event_type *t, const struct event *ev, char *buf,
+			  size_t size);
 bool export_is_time(const struct event_type *t);
 /* Is it a tracepoint whose fields are known? */
 static inline bool export_has_fields(const struct event_type *t, const struct event *ev)

@@ -226,12 +226,15 @@ static int export_perfetto_on_event(void *ctx, const struct event *ev)
 			export_perfetto_put_sample(p, ev);
 		return 0;
 	}
-	if (ev->kind != EVENT_SAMPLE)
+	if (ev->kind != EVENT_SAMPLE && ev->kind != EVENT_COUNTER)
 		return 0;
-	if (export_has_fields(t, ev)) {
+	if (ev->kind == EVENT_COUNTER || export_has_fields(t, ev)) {
 		if (!p->tracks.begun)
 			begin_sequence(p, &p->tracks, NULL);
-		perfetto_track_event(p, ev);
+		if (ev->kind == EVENT_COUNTER)
+			perfetto_track_counter(p, ev);
+		else
+			perfetto_track_event(p, ev);
 	} else {
 		export_perfetto_put_sample(p, ev);
 	}

@@ -88,9 +88,12 @@ enum {
 	SAID_CATEGORY,
 	SAID_ANNOTATION,
 	SAID_TRACK,
+	SAID_COUNTER,
 };
 
 /* --- view/export/perfetto_track.c --- */
 void perfetto_track_event(struct perfetto *p, const struct event *ev);
+/* A value of an EVENT_COUNTER, on a track of its own. */
+void perfetto_track_counter(struct perfetto *p, const struct event *ev);
 
 #endif

@@ -14,9 +14,10 @@ enum {
 	TRACK_TYPE = 9,
 	TRACK_NAME = 10,
 	TRACK_UUID = 11,
+	TRACK_VALUE = 44,
 	TRACK_STACK = 56,
 };
-enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT };
+enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 enum {
 	ANNOTATION_NAME = 1,
 	ANNOTATION_UINT = 3,
@@ -26,10 +27,12 @@ enum {
 	ANNOTATION_POINTER
 };
 enum { INTERNED_CATEGORY = 1, INTERNED_NAME, INTERNED_ANNOTATION };
-enum { DESCRIPTOR_UUID = 1, DESCRIPTOR_THREAD = 4 };
+enum { DESCRIPTOR_UUID = 1, DESCRIPTOR_NAME, DESCRIPTOR_THREAD = 4, DESCRIPTOR_COUNTER = 8 };
+enum { COUNTER_UNIT_NAME = 6 };
 enum { THREAD_PID = 1, THREAD_TID, THREAD_NAME = 5 };
 
-#define UUID (1ull << 40) /* of tracks: this and the thread's number */
+#define UUID (1ull << 40)	  /* of tracks: this and the thread's number */
+#define COUNTER_UUID (2ull << 40) /* this and the number of the counter's name */
 
 static void export_perfetto_track_say(struct perfetto *p, unsigned kind, unsigned field,
 				      uint64_t iid, const char *text)
@@ -180,4 +183,35 @@ void perfetto_track_event(struct perfetto *p, const struct event *ev)
 		close_slice(p, ev);
 	*open = 1;
 	put_event(p, ev, TYPE_BEGIN, lanes_call_name(t, ev, buf, sizeof(buf)));
+}
+
+void perfetto_track_counter(struct perfetto *p, const struct event *ev)
+{
+	const struct event_type *t = &p->x->source->trace->types[ev->type];
+	char name[256];
+	uint64_t number =
+		export_perfetto_track_number(p, export_counter_name(t, ev, name, sizeof(name)));
+	size_t packet, m, inner;
+
+	if (perfetto_is_new(&p->tracks, SAID_COUNTER, number)) {
+		packet = perfetto_packet(p, p->tracks.id);
+		m = pb_begin(&p->b, PACKET_TRACK_DESCRIPTOR);
+		pb_uint(&p->b, DESCRIPTOR_UUID, COUNTER_UUID | number);
+		pb_str(&p->b, DESCRIPTOR_NAME, name);
+		inner = pb_begin(&p->b, DESCRIPTOR_COUNTER);
+		if (t->count_unit)
+			pb_str(&p->b, COUNTER_UNIT_NAME, t->count_unit);
+		pb_end(&p->b, inner);
+		pb_end(&p->b, m);
+		perfetto_end(p, packet);
+	}
+	packet = perfetto_packet(p, p->tracks.id);
+	pb_uint(&p->b, PACKET_TIMESTAMP, ev->time);
+	m = pb_begin(&p->b, PACKET_TRACK_EVENT);
+	pb_uint(&p->b, TRACK_TYPE, TYPE_COUNTER);
+	pb_uint(&p->b, TRACK_UUID, COUNTER_UUID | number);
+	pb_double(&p->b, TRACK_VALUE, ev->side->value);
+	pb_end(&p->b, m);
+	perfetto_end(p, packet);
+	p->x->written++;
 }

@@ -232,7 +232,7 @@ static int check_type(struct script_fields *f, const struct event_type *t, struc
 {
 	enum type_class c = t->class;
 
-	if (type_is_dummy(t))
+	if (type_is_dummy(t) || (t->has & TYPE_HAS_VALUES))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++) {
 		if (!(f->of[c].show & needs[i].field) || (t->has & needs[i].has))

@@ -74,6 +74,17 @@ static void put_mmap(struct script *s, const struct event_side *x)
 	json_str(&s->json, "path", x->text);
 }
 
+static void script_json_put_counter(struct script *s, const struct event *ev)
+{
+	const struct event_type *t = &s->trace->types[ev->type];
+
+	json_str(&s->json, "counter", t->name);
+	json_double(&s->json, "value", ev->side->value);
+	if (t->count_unit)
+		json_str(&s->json, "unit", t->count_unit);
+	json_u64(&s->json, "length", ev->side->length);
+}
+
 static void put_side(struct script *s, const struct event *ev)
 {
 	const struct perfdata_event_header *h = ev->record;
@@ -212,6 +223,8 @@ void json_event(struct script *s, const struct event *ev)
 	script_json_put_head(s, ev);
 	if (ev->kind == EVENT_SAMPLE)
 		script_json_put_sample(s, ev);
+	else if (ev->kind == EVENT_COUNTER)
+		script_json_put_counter(s, ev);
 	else
 		put_side(s, ev);
 	json_end(&s->json);

@@ -3,6 +3,7 @@
 #include "view/script/impl.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <sys/mman.h>
 
 #include "store/perfdata/perfdata.h"
@@ -15,6 +16,7 @@ bool side_wanted(const struct script *s, const struct event *ev)
 	if (s->o.everything)
 		return true;
 	switch (ev->kind) {
+	case EVENT_COUNTER: return true;
 	case EVENT_MMAP: return s->o.show_mmap;
 	case EVENT_COMM:
 	case EVENT_FORK:
@@ -70,6 +72,24 @@ void side_note(struct script *s, const struct event *ev)
 		early_comm(s, ev, comm);
 }
 
+/* When the count began, what it was, and how long it took. */
+static void side_counter(struct script *s, const struct event *ev)
+{
+	const struct script_type *t = &s->types[ev->type];
+	const char *unit = s->trace->types[ev->type].count_unit;
+	uint64_t show = t->show & SCRIPT_TIME;
+	double value = ev->side->value;
+
+	if (ev->have & EVENT_HAVE_TASK)
+		show |= t->show & (SCRIPT_PID | SCRIPT_TID);
+	if (ev->have & EVENT_HAVE_CPU)
+		show |= t->show & SCRIPT_CPU;
+	script_start(s, ev, t, show);
+	out_printf(s->out, "%18.*f %s%s%s over %.6f s\n", unit || value != floor(value) ? 2 : 0,
+		   value, unit ? unit : "", unit ? " " : "", t->name,
+		   (double)ev->side->length / 1e9);
+}
+
 void side_print(struct script *s, const struct event *ev)
 {
 	const struct script_type *t = &s->types[ev->type];
@@ -77,6 +97,10 @@ void side_print(struct script *s, const struct event *ev)
 	struct event start = *ev;
 	char comm[TASK_NAME];
 
+	if (ev->kind == EVENT_COUNTER) {
+		side_counter(s, ev);
+		return;
+	}
 	/* The name is that of the task the record is about, the numbers those of who wrote it. */
 	start.pid = ev->side->by_pid;
 	start.tid = ev->side->by_tid;
