@@ -36,7 +36,7 @@ static int bad_value(const struct opt *o, const char *value, const char *want, s
 	return -EINVAL;
 }
 
-int opt_set(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+static int opt_set(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	char *field = (char *)args + o->field;
 	uint64_t u;
@@ -69,6 +69,16 @@ int opt_set(const struct opt *o, const char *value, bool unset, void *args, stru
 	case OPT_KIND_FN: return o->fn(o, value, unset, args, e);
 	default: return -EINVAL;
 	}
+}
+
+int opt_set_named(const struct opt *opts, const char *name, const char *value, bool unset,
+		  void *args, struct err *e)
+{
+	while (opts->kind != OPT_KIND_END && (!opts->name || strcmp(opts->name, name) != 0))
+		opts++;
+	if (opts->kind == OPT_KIND_END)
+		return err_set(e, EINVAL, "unknown option --%s", name);
+	return opt_set(opts, value, unset, args, e);
 }
 
 /* One of "fp|dwarf|lbr"; what stands behind a comma is the command's to judge. */

@@ -130,8 +130,10 @@ struct opt {
 /* Is there a --no- form of it? */
 bool opt_can_undo(const struct opt *o);
 
-/* What parsing does when it meets o: for those who have taken an option for somebody else. */
-int opt_set(const struct opt *o, const char *value, bool unset, void *args, struct err *e);
+/* What parsing does when it meets the option of this long name: for those who have taken it in the
+ * name of another command. */
+int opt_set_named(const struct opt *opts, const char *name, const char *value, bool unset,
+		  void *args, struct err *e);
 
 /*
  * Parse argv[1..argc-1] into args. On success returns how many words are left,

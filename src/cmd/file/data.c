@@ -24,7 +24,11 @@ static int refuse_ctf(const struct args *a, struct err *e)
 static int run_convert(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
-	const char *line[] = { "export", "--to", "json", "-i", NULL, "-o", NULL, NULL };
+	const char *const set[][2] = { { "to", "json" },
+				       { "input", a->input ? a->input : "perf.data" },
+				       { "output", a->json } };
+	AUTO_FREE void *export = mem_alloc(cmd_export.args_size);
+	int r = 0;
 
 	if (argc)
 		return err_set(e, EINVAL, "what is '%s'? the recording is -i FILE", argv[0]);
@@ -38,9 +42,9 @@ static int run_convert(void *args, int argc, char **argv, struct err *e)
 		err_set(e, EEXIST, "%s is there already", a->json);
 		return err_hint(e, "--force writes over it");
 	}
-	line[4] = a->input ? a->input : "perf.data";
-	line[6] = a->json;
-	return command_run(&cmd_export, "data convert", 7, (char **)line);
+	for (size_t i = 0; i < ARRAY_SIZE(set) && r == 0; i++)
+		r = opt_set_named(cmd_export.opts, set[i][0], set[i][1], false, export, e);
+	return r < 0 ? r : cmd_export.run(export, 0, NULL, e);
 }
 
 static const struct opt convert_opts[] = {

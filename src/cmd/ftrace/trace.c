@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kymo ftrace trace: perf ftrace's words for what `kymo ftrace stream` does. Each option is
- * said in stream's, which does the work.
+ * kymo ftrace trace: perf ftrace's words for what `kymo ftrace stream` does. Each option sets one
+ * of stream's, which does the work.
  */
 #define OPT_ARGS struct words
 #include <stdlib.h>
@@ -19,20 +19,28 @@ struct words {
 	const char *tracer, *pids, *cpus, *size, *func_opts, *graph_opts;
 	bool all, inherit;
 	int delay;
-	VEC(char *) line; /* of stream, owned */
+	void *stream; /* its args */
+	bool refused; /* by its options */
+	struct arena arena;
 };
 
-static void ftrace_trace_put(struct words *w, const char *option, const char *value)
+static int ftrace_trace_put(struct words *w, const char *option, const char *value, struct err *e)
 {
-	vec_push(&w->line, mem_strdup(option));
-	if (value)
-		vec_push(&w->line, mem_strdup(value));
+	int r = opt_set_named(cmd_ftrace_stream.opts, option,
+			      value ? arena_strdup(&w->arena, value) : NULL, false, w->stream, e);
+
+	w->refused = r < 0;
+	return r;
 }
 
-static void ftrace_trace_put_all(struct words *w, const char *option, const struct vec_strs *list)
+static int ftrace_trace_put_all(struct words *w, const char *option, const struct vec_strs *list,
+				struct err *e)
 {
-	for (size_t i = 0; i < list->n; i++)
-		ftrace_trace_put(w, option, list->data[i]);
+	int r = 0;
+
+	for (size_t i = 0; i < list->n && r == 0; i++)
+		r = ftrace_trace_put(w, option, list->data[i], e);
+	return r;
 }
 
 /* 16M: kilobytes, as stream counts them. */
@@ -46,8 +54,7 @@ static int put_size(struct words *w, struct err *e)
 	if (!str_size(w->size, 1024, &bytes) || bytes < 1024)
 		return err_set(e, EINVAL, "-m wants a size with B, K, M or G, not '%s'", w->size);
 	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)(bytes / 1024));
-	ftrace_trace_put(w, "-b", kb);
-	return 0;
+	return ftrace_trace_put(w, "buffer-size", kb, e);
 }
 
 /* 0-3,5 as the mask that the kernel wants: words of 32 bits by comma, the highest first. */
@@ -69,8 +76,7 @@ static int ftrace_trace_put_cpus(struct words *w, struct err *e)
 	cpus_free(&cpus);
 	for (int i = top; i >= 0; i--)
 		strbuf_printf(&b, i == top ? "%x" : ",%08x", mask[i]);
-	ftrace_trace_put(w, "-M", strbuf_str(&b));
-	return 0;
+	return ftrace_trace_put(w, "cpumask", strbuf_str(&b), e);
 }
 
 struct graph_opt {
@@ -90,20 +96,16 @@ static int put_opt(void *ctx, const char *part, size_t n)
 		{ "irq-info", "irq-info" },
 	};
 
-	if (str_starts(text, "depth=")) {
-		ftrace_trace_put(g->w, "--max-graph-depth", text + 6);
-		return 0;
-	}
-	if (strcmp(text, "verbose") == 0) {
-		ftrace_trace_put(g->w, "-O", "funcgraph-proc");
-		ftrace_trace_put(g->w, "-O", "funcgraph-abstime");
-		return 0;
-	}
+	if (str_starts(text, "depth="))
+		return ftrace_trace_put(g->w, "max-graph-depth", text + 6, g->e);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(names[i][0], text) == 0) {
-			ftrace_trace_put(g->w, "-O", names[i][1]);
-			return 0;
-		}
+		if (strcmp(names[i][0], text) == 0)
+			return ftrace_trace_put(g->w, "option", names[i][1], g->e);
+	if (strcmp(text, "verbose") == 0) {
+		int r = ftrace_trace_put(g->w, "option", "funcgraph-proc", g->e);
+
+		return r < 0 ? r : ftrace_trace_put(g->w, "option", "funcgraph-abstime", g->e);
+	}
 	err_set(g->e, EINVAL, "there is no option '%s' of tracers here", text);
 	if (str_starts(text, "thresh="))
 		return err_hint(g->e,
@@ -117,9 +119,10 @@ static int put_opts(struct words *w, const char *list, struct err *e)
 	return list ? str_split(list, ',', put_opt, &(struct graph_opt){ w, e }) : 0;
 }
 
-static int make_line(struct words *w, int argc, char **argv, struct err *e)
+static int set_stream(struct words *w, bool command, struct err *e)
 {
 	bool named = w->trace.n && !w->graph.n;
+	const char *tracer = w->tracer ? w->tracer : named ? "function" : "function_graph";
 	int r;
 
 	if (w->delay) {
@@ -127,55 +130,57 @@ static int make_line(struct words *w, int argc, char **argv, struct err *e)
 		return err_hint(e,
 				"kymo ftrace record, and kymo ftrace report shows what came later");
 	}
-	ftrace_trace_put(w, "stream", NULL);
-	ftrace_trace_put(w, "-q", NULL);
-	ftrace_trace_put(w, "-p", w->tracer ? w->tracer : named ? "function" : "function_graph");
-	ftrace_trace_put_all(w, "-l", &w->trace);
-	ftrace_trace_put_all(w, "-n", &w->notrace);
-	ftrace_trace_put_all(w, "-g", &w->graph);
-	ftrace_trace_put_all(w, "--graph-notrace", &w->nograph);
-	if (w->pids)
-		ftrace_trace_put(w, "-P", w->pids);
-	if (w->inherit)
-		ftrace_trace_put(w, "-c", NULL);
-	if (argc && !w->all && !w->pids && !w->cpus)
-		ftrace_trace_put(w, "-F", NULL);
-	r = put_size(w, e);
+	r = ftrace_trace_put(w, "quiet", NULL, e);
+	if (r == 0)
+		r = ftrace_trace_put(w, "plugin", tracer, e);
+	if (r == 0)
+		r = ftrace_trace_put_all(w, "function", &w->trace, e);
+	if (r == 0)
+		r = ftrace_trace_put_all(w, "notrace", &w->notrace, e);
+	if (r == 0)
+		r = ftrace_trace_put_all(w, "graph-function", &w->graph, e);
+	if (r == 0)
+		r = ftrace_trace_put_all(w, "graph-notrace", &w->nograph, e);
+	if (r == 0 && w->pids)
+		r = ftrace_trace_put(w, "pid", w->pids, e);
+	if (r == 0 && w->inherit)
+		r = ftrace_trace_put(w, "children", NULL, e);
+	if (r == 0 && command && !w->all && !w->pids && !w->cpus)
+		r = ftrace_trace_put(w, "follow-command", NULL, e);
+	if (r == 0)
+		r = put_size(w, e);
 	if (r == 0)
 		r = ftrace_trace_put_cpus(w, e);
 	if (r == 0)
 		r = put_opts(w, w->func_opts, e);
-	if (r == 0)
-		r = put_opts(w, w->graph_opts, e);
-	if (r < 0)
-		return r;
-	ftrace_trace_put(w, "--", NULL);
-	for (int i = 0; i < argc; i++)
-		ftrace_trace_put(w, argv[i], NULL);
-	vec_push(&w->line, NULL);
-	return 0;
+	return r == 0 ? put_opts(w, w->graph_opts, e) : r;
 }
 
 static int ftrace_trace_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct words *w = args;
-	int r = make_line(w, argc, argv, e);
-	AUTO_FREE char **line = NULL;
+	int r;
 
-	if (r < 0)
+	w->stream = mem_alloc(cmd_ftrace_stream.args_size);
+	r = set_stream(w, argc > 0, e);
+	if (r == 0)
+		return cmd_ftrace_stream.run(w->stream, argc, argv, e);
+	if (!w->refused)
 		return r;
-	/* a copy: parsing moves words about, and ftrace_trace_drop() wants them all */
-	line = mem_dup(w->line.data, w->line.n * sizeof(*line));
-	return command_run(&cmd_ftrace_stream, "ftrace trace", (int)w->line.n - 1, line);
+	if (!e->hint[0])
+		err_hint(e, "kymo ftrace trace -h shows the options");
+	command_error("ftrace trace", e);
+	return EXIT_USAGE;
 }
 
 static void ftrace_trace_drop(void *args)
 {
 	struct words *w = args;
 
-	vec_each (&w->line, word)
-		free(*word);
-	vec_free(&w->line);
+	if (w->stream)
+		cmd_ftrace_stream.drop(w->stream);
+	free(w->stream);
+	arena_free(&w->arena);
 	vec_free(&w->trace);
 	vec_free(&w->notrace);
 	vec_free(&w->graph);

@@ -251,10 +251,7 @@ int record_args_set(struct record_args *a, const char *name, const char *value, 
 		    struct err *e)
 {
 	record_args_begin(a);
-	for (const struct opt *o = opts; o->kind != OPT_KIND_END; o++)
-		if (o->name && strcmp(o->name, name) == 0)
-			return opt_set(o, value, unset, a, e);
-	return err_set(e, EINVAL, "kymo record has no option --%s", name);
+	return opt_set_named(opts, name, value, unset, a, e);
 }
 
 void record_args_drop(struct record_args *a)
