@@ -2,12 +2,12 @@
 #include "live/ourselves.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "kern/bpf.h"
+#include "live/attached.h"
 
 #define FIRST_PID_NAMESPACE 0xeffffffcu /* the kernel's PROC_PID_INIT_INO */
 
@@ -107,7 +107,7 @@ void ourselves_drop_samples(struct capture *c)
 			return;
 		for (size_t k = 0; k < ev->n_fds; k++)
 			if (ev->fd[k] >= 0)
-				ioctl(ev->fd[k], PERF_EVENT_IOC_SET_BPF, prog);
+				attached_set(prog, ev->fd[k]);
 	}
 	if (prog >= 0)
 		close(prog);

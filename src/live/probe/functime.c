@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "config.h"
 #include "kern/btf_types.h"
+#include "live/attached.h"
 #include "live/ourselves.h"
 #if HAVE_WALKER
 #	include <bpf/bpf.h>
@@ -20,15 +21,10 @@
 
 struct functime {
 	struct time_bpf *bpf;
+	struct attached attached;
 	struct btf_types *types; /* NULL: none */
 	uint32_t func;
 };
-
-static int functime_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	(void)level, (void)fmt, (void)ap;
-	return 0;
-}
 
 static int functime_load(struct functime *t, const struct functime_opts *o, struct err *e)
 {
@@ -50,10 +46,10 @@ static int functime_load(struct functime *t, const struct functime_opts *o, stru
 	}
 	/* The exit first: calls that are under way end without a beginning then, and are counted
 	 * as such; the other way round their beginnings would stay for good. */
-	if (r == 0 && !(t->bpf->links.leave = bpf_program__attach(t->bpf->progs.leave)))
-		r = -errno;
-	if (r == 0 && !(t->bpf->links.enter = bpf_program__attach(t->bpf->progs.enter)))
-		r = -errno;
+	if (r == 0)
+		r = attached_raw(&t->attached, bpf_program__fd(t->bpf->progs.leave), NULL);
+	if (r == 0)
+		r = attached_raw(&t->attached, bpf_program__fd(t->bpf->progs.enter), NULL);
 	return r ? err_set(e, -r, "the kernel takes no programs at %s: %s", o->function,
 			   strerror(-r))
 		 : 0;
@@ -61,7 +57,7 @@ static int functime_load(struct functime *t, const struct functime_opts *o, stru
 
 int functime_open(const struct functime_opts *o, struct functime **ret, struct err *e)
 {
-	libbpf_print_fn_t before = libbpf_set_print(functime_quiet);
+	libbpf_print_fn_t before = libbpf_set_print(NULL);
 	struct functime *t = mem_alloc(sizeof(*t));
 	struct err ignored;
 	int r;
@@ -152,6 +148,7 @@ void functime_close(struct functime *t)
 {
 	if (!t)
 		return;
+	attached_close(&t->attached);
 	time_bpf__destroy(t->bpf);
 	btf_types_free(t->types);
 	free(t);

@@ -9,12 +9,12 @@
 #include "kern/perf.h"
 #include "kern/tracefs.h"
 #include "live/capture/attr.h"
-#include "live/capture/close_events.h"
 #include "live/run/session.h"
 
 #define ENOTSUPP 524 /* the kernel uses this error internally; user space has no text for it */
-#define MULTI_SINCE (6u << 16 | 12) /* earlier kernels left out the other threads of -p's process \
-				     */
+#define MULTI_SINCE                                                                   \
+	(6u << 16 | 12) /* earlier kernels left out the other threads of -p's process \
+			 */
 
 static int run_attach_failed(const struct lang_point *pt, int code, struct err *e)
 {
@@ -49,19 +49,14 @@ static int run_attach_failed(const struct lang_point *pt, int code, struct err *
 static int attach_program(struct run *r, int event, int prog, const struct lang_point *pt,
 			  struct err *e)
 {
+	int k;
+
 	if (event < 0)
 		return run_attach_failed(pt, -event, e);
-	vec_push(&r->events, event);
-	if (r->cookies) {
-		int link = bpf_link_event(prog, event, pt->id);
-
-		if (link < 0)
-			return run_attach_failed(pt, -link, e);
-		vec_push(&r->links, link);
-	} else if (ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) < 0) {
-		return run_attach_failed(pt, errno, e);
-	}
-	return 0;
+	vec_push(&r->attached.events, event);
+	k = r->cookies ? attached_event(&r->attached, prog, event, pt->id)
+		       : attached_set(prog, event);
+	return k < 0 ? run_attach_failed(pt, -k, e) : 0;
 }
 
 static int set_program(struct run *r, int event, int prog, const struct lang_point *pt,
@@ -77,12 +72,9 @@ static int set_program(struct run *r, int event, int prog, const struct lang_poi
 static int attach_link(struct run *r, int prog, const char *name, const struct lang_point *pt,
 		       struct err *e)
 {
-	int fd = bpf_attach_raw(prog, name);
+	int k = attached_raw(&r->attached, prog, name);
 
-	if (fd < 0)
-		return run_attach_failed(pt, -fd, e);
-	vec_push(&r->links, fd);
-	return 0;
+	return k < 0 ? run_attach_failed(pt, -k, e) : 0;
 }
 
 /*
@@ -319,7 +311,7 @@ static int attach_iter(struct run *r, int prog, const struct lang_point *pt, str
 
 	if (link < 0)
 		return run_attach_failed(pt, -link, e);
-	vec_push(&r->links, link);
+	vec_push(&r->attached.links, link);
 	fd = bpf_iter(link);
 	if (fd < 0)
 		return run_attach_failed(pt, -fd, e);
@@ -422,27 +414,16 @@ void run_stop(struct run *r)
 		state.stopped = 1;
 		bpf_map_set(r->state, &key, &state);
 	}
-	vec_each (&r->events, fd)
-		ioctl(*fd, PERF_EVENT_IOC_DISABLE, 0);
-	vec_each (&r->links, fd)
-		close(*fd);
-	r->links.n = 0;
+	attached_stop(&r->attached);
 }
 
 void run_detach(struct run *r)
 {
-	int keeper = -1;
-
 	run_stop(r);
 	vec_each (&r->many, fd)
-		vec_push(&r->events, *fd);
-	if (r->events.n) /* closing these takes the kernel long; a child process waits for it */
-		keeper = close_events(r->events.data, r->events.n);
-	vec_each (&r->events, fd)
-		close(*fd);
-	if (keeper >= 0)
-		close(keeper);
+		vec_push(&r->attached.events, *fd);
+	attached_close(&r->attached);
 	vec_each (&r->iters, fd)
 		close(*fd);
-	r->events.n = r->many.n = r->iters.n = 0;
+	r->many.n = r->iters.n = 0;
 }

@@ -386,8 +386,8 @@ int run_go(struct run *r, int *code, struct err *e)
 		k = workload_start(&r->child, r->o.command[0], code, e);
 	if (k == 0) {
 		run_session_iterate(r);
-		if (!r->iters.n || r->links.n > r->iters.n || r->events.n || r->many.n ||
-		    r->timers.n)
+		if (!r->iters.n || r->attached.links.n > r->iters.n || r->attached.events.n ||
+		    r->many.n || r->timers.n)
 			k = run_wait_for_end(r, code, e);
 	}
 	if (k == 0) {
@@ -543,8 +543,6 @@ void run_close(struct run *r)
 		loop_close(&r->loop);
 	run_names_free(&r->names);
 	lang_out_free(&r->out);
-	vec_free(&r->links);
-	vec_free(&r->events);
 	vec_free(&r->many);
 	vec_free(&r->iters);
 	vec_free(&r->timers);

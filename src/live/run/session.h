@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/patience.h"
 #include "kern/bpf.h"
+#include "live/attached.h"
 #include "live/capture/side_rings.h"
 #include "live/loop.h"
 #include "live/run/run.h"
@@ -75,11 +76,10 @@ struct run {
 	struct run_opts o;
 	int *map_fd, *prog_fd;
 	char **prog_words; /* the verifier's, of each program, with opts.verbose; else NULL */
-	VEC(int) links;	   /* quick to close */
-	VEC(int) events;   /* perf events, slow to close */
-	VEC(int) many;	   /* links to many uprobes: slow to close, too, and until then they run */
-	int state;	   /* a map with one struct run_state; -1: none */
-	uint32_t own;	   /* kymo's number in the kernel's eyes; 0: not known, or not left out */
+	struct attached attached;
+	VEC(int) many; /* links to many uprobes: slow to close, too, and until then they run */
+	int state;     /* a map with one struct run_state; -1: none */
+	uint32_t own;  /* kymo's number in the kernel's eyes; 0: not known, or not left out */
 	VEC(int) iters;
 	VEC(uint32_t) timers; /* codes of interval probes */
 	struct bpf_ring ring, control;

@@ -14,7 +14,7 @@
 
 #	include "base/vec.h"
 #	include "kern/perf.h"
-#	include "live/capture/close_events.h"
+#	include "live/attached.h"
 #	include "live/ourselves.h"
 #	include "live/trace/tracer_priv.h"
 #	include "live/walk/walker_abi.h"
@@ -26,20 +26,13 @@
 struct tracer {
 	struct trace_bpf *bpf;
 	struct ring_buffer *ring;
-	VEC(int) links;
-	VEC(int) events; /* perf events, slow to close */
+	struct attached attached;
 	tracer_fn *fn;
 	void *ctx;
 	int stop;
 	bool ended, stacks;
 	unsigned ncpus;
 };
-
-static int tracer_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	(void)level, (void)fmt, (void)ap;
-	return 0;
-}
 
 static void configure(struct tracer *t, const struct tracer_opts *o)
 {
@@ -71,7 +64,7 @@ static int tracer_load(struct tracer *t, const struct tracer_opts *o, struct err
 {
 	int err;
 
-	libbpf_set_print(tracer_quiet);
+	libbpf_set_print(NULL); /* it says nothing */
 	t->bpf = trace_bpf__open();
 	if (!t->bpf)
 		return err_set(e, errno, "cannot open the tracing programs: %s", strerror(errno));
@@ -186,31 +179,19 @@ int tracer_open(const struct tracer_opts *o, struct tracer **ret, struct err *e)
 
 static int tracer_attach(struct tracer *t, struct bpf_program *p, struct err *e)
 {
-	int fd = bpf_raw_tracepoint_open(NULL, bpf_program__fd(p));
+	int r = attached_raw(&t->attached, bpf_program__fd(p), NULL);
 
-	if (fd < 0)
-		return err_set(e, -fd, "cannot attach to %s: %s", bpf_program__section_name(p),
-			       strerror(-fd));
-	vec_push(&t->links, fd);
-	return 0;
+	return r < 0 ? err_set(e, -r, "cannot attach to %s: %s", bpf_program__section_name(p),
+			       strerror(-r))
+		     : 0;
 }
 
 /* Run a program for each task. */
 static int iterate(struct bpf_program *p, struct err *e)
 {
-	int link = bpf_link_create(bpf_program__fd(p), 0, BPF_TRACE_ITER, NULL);
-	int fd = link < 0 ? link : bpf_iter_create(link), n;
-	char buf[256];
+	int r = attached_iterate(bpf_program__fd(p));
 
-	if (link >= 0)
-		close(link);
-	if (fd < 0)
-		return err_set(e, -fd, "cannot look at all tasks: %s", strerror(-fd));
-	do
-		n = (int)read(fd, buf, sizeof(buf));
-	while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
-	close(fd);
-	return 0;
+	return r < 0 ? err_set(e, -r, "cannot look at all tasks: %s", strerror(-r)) : 0;
 }
 
 int tracer_begin(struct tracer *t, bool paused, struct err *e)
@@ -261,17 +242,13 @@ int tracer_read(struct tracer *t, tracer_fn *fn, void *ctx, struct err *e)
 static int attach_event(struct tracer *t, int perf, struct bpf_program *p, uint64_t cookie,
 			struct err *e)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, o, .perf_event.bpf_cookie = cookie);
-	int fd;
+	int r;
 
 	if (perf < 0)
 		return err_set(e, -perf, "cannot open the event: %s", strerror(-perf));
-	vec_push(&t->events, perf);
-	fd = bpf_link_create(bpf_program__fd(p), perf, BPF_PERF_EVENT, &o);
-	if (fd < 0)
-		return err_set(e, -fd, "cannot attach to the event: %s", strerror(-fd));
-	vec_push(&t->links, fd);
-	return 0;
+	vec_push(&t->attached.events, perf);
+	r = attached_event(&t->attached, bpf_program__fd(p), perf, cookie);
+	return r < 0 ? err_set(e, -r, "cannot attach to the event: %s", strerror(-r)) : 0;
 }
 
 int tracer_add_event(struct tracer *t, uint32_t id, uint32_t size, struct err *e)
@@ -305,24 +282,6 @@ int tracer_add_faults(struct tracer *t, bool major, struct err *e)
 	return r;
 }
 
-static void detach(struct tracer *t)
-{
-	int keeper = -1;
-
-	vec_each (&t->links, fd)
-		close(*fd);
-	t->links.n = 0;
-	vec_each (&t->events, fd)
-		ioctl(*fd, PERF_EVENT_IOC_DISABLE, 0);
-	if (t->events.n) /* taking these down takes the kernel long; a child waits for it */
-		keeper = close_events(t->events.data, t->events.n);
-	vec_each (&t->events, fd)
-		close(*fd);
-	t->events.n = 0;
-	if (keeper >= 0)
-		close(keeper);
-}
-
 int tracer_end(struct tracer *t, struct err *e)
 {
 	int r;
@@ -332,7 +291,7 @@ int tracer_end(struct tracer *t, struct err *e)
 	t->ended = true;
 	tracer_switch(t, false);
 	r = iterate(t->bpf->progs.end, e);
-	detach(t);
+	attached_close(&t->attached);
 	return r;
 }
 
@@ -340,9 +299,7 @@ void tracer_close(struct tracer *t)
 {
 	if (!t)
 		return;
-	detach(t);
-	vec_free(&t->links);
-	vec_free(&t->events);
+	attached_close(&t->attached);
 	ring_buffer__free(t->ring);
 	trace_bpf__destroy(t->bpf);
 	free(t);

@@ -66,9 +66,7 @@ void walker_close(struct walker *w)
 {
 	if (!w)
 		return;
-	vec_each (&w->links, fd)
-		close(*fd);
-	vec_free(&w->links);
+	attached_close(&w->attached);
 	walker_copy_free(w); /* what still waits has files */
 	walker_file_free(w);
 	ring_buffer__free(w->ring);
@@ -87,24 +85,22 @@ void walker_close(struct walker *w)
 int walker_attach(struct walker *w, int perf_fd, uint64_t id, struct err *e)
 {
 	uint32_t event = 0;
-	int fd;
+	int r;
 
 	while (event < w->n_events && w->event_id[event] != id)
 		event++;
 	if (event == w->o.events)
 		return err_set(e, E2BIG, "the stack walker was opened for %u events", w->o.events);
-	fd = bpf_link_create(bpf_program__fd(walker_program(w, event)), perf_fd, BPF_PERF_EVENT,
-			     NULL);
-	if (fd == -EPROTO) {
+	r = attached_event(&w->attached, bpf_program__fd(walker_program(w, event)), perf_fd, 0);
+	if (r == -EPROTO) {
 		err_set(e, EPROTO,
 			"the stack walker cannot take a precise event without a call chain");
 		return err_hint(e, "leave out the event's :p, or use --call-graph fp");
 	}
-	if (fd < 0)
-		return err_set(e, -fd, "cannot attach the stack walker: %s", strerror(-fd));
+	if (r < 0)
+		return err_set(e, -r, "cannot attach the stack walker: %s", strerror(-r));
 	if (event == w->n_events)
 		w->event_id[w->n_events++] = id;
-	vec_push(&w->links, fd);
 	return 0;
 }
 

@@ -28,12 +28,9 @@ void walker_hits_configure(struct walker *w)
 static int walker_hits_attach(struct walker *w, struct bpf_program *p, const char *name,
 			      struct err *e)
 {
-	int fd = bpf_raw_tracepoint_open(name, bpf_program__fd(p));
+	int r = attached_raw(&w->attached, bpf_program__fd(p), name);
 
-	if (fd < 0)
-		return err_set(e, -fd, "stacks cannot be walked at %s: %s", name, strerror(-fd));
-	vec_push(&w->links, fd);
-	return 0;
+	return r < 0 ? err_set(e, -r, "stacks cannot be walked at %s: %s", name, strerror(-r)) : 0;
 }
 
 int walker_hit_tracepoint(struct walker *w, const char *name, struct err *e)
@@ -80,17 +77,12 @@ int walker_hit_probe(struct walker *w, const struct walker_probe *p, struct err 
 	a.type = (uint32_t)type;
 	/* Programs run on every CPU, whatever their event is on. */
 	fd = perf_open(&a, -1, 0, -1, 0);
-	if (fd >= 0)
-		r = bpf_link_create(bpf_program__fd(w->bpf->progs.hit_probe), fd, BPF_PERF_EVENT,
-				    NULL);
-	if (fd < 0 || r < 0) {
-		if (fd >= 0)
-			close(fd);
-		return err_set(e, fd < 0 ? -fd : -r, "stacks cannot be walked at %s: %s", p->target,
-			       strerror(fd < 0 ? -fd : -r));
+	if (fd >= 0) {
+		vec_push(&w->attached.events, fd);
+		r = attached_event(&w->attached, bpf_program__fd(w->bpf->progs.hit_probe), fd, 0);
 	}
-	vec_push(&w->links, r);
-	vec_push(&w->links, fd);
-	return 0;
+	r = fd < 0 ? fd : r;
+	return r < 0 ? err_set(e, -r, "stacks cannot be walked at %s: %s", p->target, strerror(-r))
+		     : 0;
 }
 #endif

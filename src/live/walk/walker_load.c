@@ -16,12 +16,6 @@
 #	include "event/trace.h"
 #	include "walk.skel.h"
 
-static int walker_load_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	(void)level, (void)fmt, (void)ap;
-	return 0;
-}
-
 #	define RING_MIN (4u << 20)
 #	define RING_MAX (32u << 20)
 
@@ -293,7 +287,7 @@ int walker_load(struct walker *w, struct err *e)
 {
 	int r;
 
-	libbpf_set_print(walker_load_quiet);
+	libbpf_set_print(NULL); /* it says nothing */
 	if (w->o.plain) {
 		load_nothing(w);
 		return 0;

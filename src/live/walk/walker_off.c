@@ -67,16 +67,11 @@ int walker_off_configure(struct walker *w, struct err *e)
 
 static int walker_off_attach(struct walker *w, struct bpf_program *p, struct err *e)
 {
-	int fd;
+	int r = bpf_program__autoload(p) ? attached_raw(&w->attached, bpf_program__fd(p), NULL) : 0;
 
-	if (!bpf_program__autoload(p))
-		return 0;
-	fd = bpf_raw_tracepoint_open(NULL, bpf_program__fd(p));
-	if (fd < 0)
-		return err_set(e, -fd, "cannot attach to %s: %s", bpf_program__section_name(p),
-			       strerror(-fd));
-	vec_push(&w->links, fd);
-	return 0;
+	return r < 0 ? err_set(e, -r, "cannot attach to %s: %s", bpf_program__section_name(p),
+			       strerror(-r))
+		     : 0;
 }
 
 int walker_off_filter(struct walker *w, struct err *e)

@@ -26,6 +26,7 @@
 #include "base/index.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "live/attached.h"
 #include "live/walk/walker.h"
 #include "live/walk/walker_abi.h"
 
@@ -158,7 +159,7 @@ struct walker {
 	struct ring_buffer *ring;
 	int btf_fd; /* while it is loaded */
 	int procs_fd, slabs_fd, maps_fd, tables_fd, rules_fd, ring_fd;
-	VEC(int) links;
+	struct attached attached;
 	uint64_t event_id[WALK_EVENTS];
 	uint32_t n_events;
 	struct reading *reading; /* walker_poll in progress */
