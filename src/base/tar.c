@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/tar_block.h"
+#include "base/unpack.h"
 #include "base/vec.h"
 #include "config.h"
 #if HAVE_ZSTD
@@ -433,7 +434,7 @@ static const uint8_t *unpack(struct tar *t, struct entry *x, struct err *e)
 		err_set(e, ENOMEM, "%s: no memory for %s", t->name, x->m.name);
 		return NULL;
 	}
-	if (ZSTD_decompress(p, size, x->pack, x->pack_size) != size) {
+	if (unpack_exactly(UNPACK_ZSTD, x->pack, x->pack_size, p, size) < 0) {
 		munmap(p, size);
 		err_set(e, EBADMSG, "%s: %s is damaged", t->name, x->m.name);
 		return NULL;

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/pb.h"
+#include "base/unpack.h"
 #include "config.h"
 #include "event/symline.h"
 #include "store/perfdata/abi.h"
@@ -267,13 +268,14 @@ static int unpack_text(uint32_t packing, const uint8_t *data, size_t n, bool swa
 		strbuf_add(ret, (const char *)data, n);
 		return 0;
 	}
-#if HAVE_ZSTD
 	if (packing == PERFDATA_KALLSYMS_PACKED_TEXT) {
+		int r;
+
 		strbuf_fill(ret, 0, size);
-		return ZSTD_decompress(ret->data, size, data, n) == size ? 0 : -EINVAL;
+		r = unpack_exactly(UNPACK_ZSTD, data, n, ret->data, size);
+		return r == -EBADMSG ? -EINVAL : r;
 	}
-#endif
-	return packing == PERFDATA_KALLSYMS_PACKED_TEXT ? -ENOTSUP : -EINVAL;
+	return -EINVAL;
 }
 
 static int unpack_columns(const uint8_t *data, size_t n, size_t size, struct strbuf *ret)

@@ -3,37 +3,18 @@
  * Compressed parts of version 7: sections in one block, pages in a list of them.
  * A small file cannot eat a machine: what may come out of a byte is bounded.
  */
-#include "config.h"
+#include "base/unpack.h"
 #include "store/tracedat/impl.h"
-
-#if HAVE_ZSTD
-#	include <zstd.h>
-#endif
-#if HAVE_ZLIB
-#	include <zlib.h>
-#endif
 
 #define MAX_RATIO 4096u
 
 static bool unpack(const struct reader *r, const uint8_t *in, uint32_t packed, uint8_t *out,
 		   uint32_t size)
 {
-#if HAVE_ZSTD
 	if (strcmp(r->t.compression, "zstd") == 0)
-		return ZSTD_decompress(out, size, in, packed) == size;
-#endif
-#if HAVE_ZLIB
-	if (strcmp(r->t.compression, "zlib") == 0) {
-		uLongf n = size;
-
-		return uncompress(out, &n, in, packed) == Z_OK && n == size;
-	}
-#endif
-	(void)r;
-	(void)in;
-	(void)packed;
-	(void)out;
-	(void)size;
+		return unpack_exactly(UNPACK_ZSTD, in, packed, out, size) == 0;
+	if (strcmp(r->t.compression, "zlib") == 0)
+		return unpack_exactly(UNPACK_ZLIB, in, packed, out, size) == 0;
 	return false;
 }
 

@@ -4,19 +4,11 @@
 #include <errno.h>
 
 #include "base/mem.h"
+#include "base/unpack.h"
 #include "config.h"
 
-#if HAVE_LIBDEFLATE
-#	include <libdeflate.h>
-#endif
 #if HAVE_LZMA
 #	include <lzma.h>
-#endif
-#if HAVE_ZLIB
-#	include <zlib.h>
-#endif
-#if HAVE_ZSTD
-#	include <zstd.h>
 #endif
 
 #ifndef ELFCOMPRESS_ZSTD
@@ -77,37 +69,6 @@ int unpack_xz(const struct elf *e, const void *data, size_t len, size_t limit, v
 #endif
 }
 
-static int unpack_zlib(const uint8_t *in, size_t len, uint8_t *out, size_t size)
-{
-#if HAVE_LIBDEFLATE
-	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-	enum libdeflate_result r;
-
-	if (!d)
-		return -ENOMEM;
-	r = libdeflate_zlib_decompress(d, in, len, out, size, NULL);
-	libdeflate_free_decompressor(d);
-	return r == LIBDEFLATE_SUCCESS ? 0 : -EBADMSG;
-#elif HAVE_ZLIB
-	uLongf got = size;
-
-	return uncompress(out, &got, in, len) == Z_OK && got == size ? 0 : -EBADMSG;
-#else
-	(void)in, (void)len, (void)out, (void)size;
-	return -ENOTSUP;
-#endif
-}
-
-static int unpack_zstd(const uint8_t *in, size_t len, uint8_t *out, size_t size)
-{
-#if HAVE_ZSTD
-	return ZSTD_decompress(out, size, in, len) == size ? 0 : -EBADMSG;
-#else
-	(void)in, (void)len, (void)out, (void)size;
-	return -ENOTSUP;
-#endif
-}
-
 static int unpack_into(const struct elf *e, uint32_t type, const uint8_t *in, size_t len,
 		       uint64_t size, size_t limit, const uint8_t **ret, size_t *ret_len,
 		       void **own)
@@ -128,8 +89,8 @@ static int unpack_into(const struct elf *e, uint32_t type, const uint8_t *in, si
 	out = size / LIKELY_EXPANDS <= len ? mem_table(size, false) : malloc(size ? size : 1);
 	if (!out)
 		return -ENOMEM;
-	r = type == ELFCOMPRESS_ZLIB ? unpack_zlib(in, len, out, size)
-				     : unpack_zstd(in, len, out, size);
+	r = unpack_exactly(type == ELFCOMPRESS_ZLIB ? UNPACK_ZLIB : UNPACK_ZSTD, in, len, out,
+			   size);
 	budget_watch_end(&watch);
 	if (r < 0) {
 		free(out);

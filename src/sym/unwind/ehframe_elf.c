@@ -12,10 +12,8 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/unpack.h"
 #include "config.h"
-#if HAVE_ZLIB
-#	include <zlib.h>
-#endif
 
 #define SECTION_MAX ((uint64_t)512 << 20)
 #define OFFSET_MAX ((uint64_t)1 << 40)
@@ -144,13 +142,12 @@ static int program_headers(struct ehframe *f, const Elf64_Ehdr *eh, uint64_t *hd
 	return f->n_segs ? 0 : err_set(e, ENOEXEC, "it has no executable segment");
 }
 
-#if HAVE_ZLIB
 /* .debug_frame may be compressed; the bound is what it says it has, and SECTION_MAX. */
 static int inflate_section(struct cfi_section *s, void **owned, struct err *e)
 {
 	Elf64_Chdr ch;
-	uLongf n;
 	void *out;
+	int r;
 
 	if (s->size < sizeof(ch))
 		return err_set(e, EBADMSG, ".debug_frame is too short");
@@ -159,25 +156,22 @@ static int inflate_section(struct cfi_section *s, void **owned, struct err *e)
 	if (ch.ch_type != ELFCOMPRESS_ZLIB || ch.ch_size > SECTION_MAX || !ch.ch_size ||
 	    ch.ch_size / 1100 > s->size)
 		return err_set(e, EOPNOTSUPP, ".debug_frame is compressed in an unknown way");
-	n = ch.ch_size;
-	out = mem_grow(NULL, n);
-	if (uncompress(out, &n, s->data + sizeof(ch), s->size - sizeof(ch)) != Z_OK) {
+	out = mem_grow(NULL, ch.ch_size);
+	r = unpack_exactly(UNPACK_ZLIB, s->data + sizeof(ch), s->size - sizeof(ch), out,
+			   ch.ch_size);
+	if (r < 0) {
 		free(out);
-		return err_set(e, EBADMSG, ".debug_frame cannot be decompressed");
+		return r == -ENOTSUP
+			       ? err_set(e, EOPNOTSUPP,
+					 ".debug_frame is compressed, and this kymo has no zlib")
+			       : err_set(e, EBADMSG, ".debug_frame cannot be decompressed");
 	}
 	free(*owned);
 	*owned = out;
 	s->data = out;
-	s->size = n;
+	s->size = ch.ch_size;
 	return 0;
 }
-#else
-static int inflate_section(struct cfi_section *s, void **owned, struct err *e)
-{
-	(void)s, (void)owned;
-	return err_set(e, EOPNOTSUPP, ".debug_frame is compressed, and this kymo has no zlib");
-}
-#endif
 
 /* Where executable sections are; a segment may hold much more than those. */
 static void code_range(struct ehframe *f, const Elf64_Shdr *sh, size_t n)
