@@ -36,7 +36,7 @@ static void take_event(struct bytes *b, uint64_t *time, struct event *ev)
 {
 	unsigned kind = byte(b), size;
 
-	*time += byte(b) * 1000000ull;
+	*time += byte(b) * 100ull; /* few, as intervals may be of a nanosecond */
 	*ev = (struct event){ .kind = EVENT_SAMPLE,
 			      .type = kind & 3,
 			      .time = *time,
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct lang_source src = {
 		.name = "fuzz", .text = text, .n = strlen(text), .config = &config
 	};
-	struct replay_opts o = { .printer = &show_printer, .write = forget };
+	struct replay_opts o = { .printer = &show_printer, .write = forget, .max_steps = 20000 };
 	struct lang_diags d = { 0 };
 	struct event_source m;
 	struct event ev[EVENTS];

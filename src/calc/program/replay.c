@@ -326,6 +326,8 @@ int replay_run(const struct replay_opts *o, int *code, struct strbuf *notes, str
 
 	if (k < 0)
 		return k;
+	if (o->max_steps)
+		lang_vm_limit(r.vm, o->max_steps);
 	lang_vm_host(r.vm, &r.host);
 	r.host.ksym = replay_ksym;
 	r.host.usym = replay_usym;

@@ -20,7 +20,8 @@ struct replay_opts {
 	struct lang_program *program;
 	struct symbols *symbols; /* for the addresses of stacks */
 	const struct lang_printer *printer;
-	bool json, guard; /* as in struct lang_out */
+	bool json, guard;   /* as in struct lang_out */
+	uint64_t max_steps; /* of a hit, in instructions; 0: as lang/vm/vm.h has it */
 	/* Writes what o->text and o->errors have, now and then and at the end; false: no more. */
 	bool (*write)(void *ctx, struct lang_out *o);
 	void *ctx;

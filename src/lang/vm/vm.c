@@ -28,7 +28,7 @@ struct lang_vm {
 	uint64_t stack[DEPTH_MAX][STACK_SIZE / 8];
 	const struct lang_code *code;
 	const struct lang_vm_event *ev;
-	uint64_t steps;
+	uint64_t steps, max_steps;
 	uint64_t random;
 };
 
@@ -285,7 +285,7 @@ static int vm_execute(struct lang_vm *vm, uint32_t at, unsigned depth, const uin
 		unsigned op = i->code & 0xf0;
 		int k;
 
-		if (at >= vm->code->n || ++vm->steps > STEPS_MAX)
+		if (at >= vm->code->n || ++vm->steps > vm->max_steps)
 			return -ELOOP;
 		switch (i->code & 7) {
 		case BPF_LD:
@@ -347,6 +347,7 @@ int lang_vm_open(struct lang_program *p, struct lang_out *o, void *user, struct 
 	vm->p = p;
 	vm->o = o;
 	vm->user = user;
+	vm->max_steps = STEPS_MAX;
 	vm->random = 88172645463325252u;
 	vm->ctx = mem_alloc(CTX_SIZE + 64);
 	vm->map = mem_alloc((p->maps.n + 1) * sizeof(*vm->map));
@@ -403,6 +404,11 @@ void lang_vm_host(struct lang_vm *vm, struct lang_host *h)
 	h->map_clear = host_clear;
 	h->map_zero = host_zero;
 	h->stack = host_stack;
+}
+
+void lang_vm_limit(struct lang_vm *vm, uint64_t steps)
+{
+	vm->max_steps = steps;
 }
 
 void *lang_vm_user(const struct lang_vm *vm)

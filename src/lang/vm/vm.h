@@ -33,6 +33,8 @@ void lang_vm_close(struct lang_vm *vm);
 void lang_vm_host(struct lang_vm *vm, struct lang_host *h);
 void *lang_vm_user(const struct lang_vm *vm);
 
+/* A run ends after so many instructions; else after 20 million. */
+void lang_vm_limit(struct lang_vm *vm, uint64_t steps);
 /* Run one of the program's codes; -ELOOP when it does not end. */
 int lang_vm_run(struct lang_vm *vm, size_t code, const struct lang_vm_event *ev);
 /* Lost messages never happen here; refused updates of full maps do. Index as in the counters map.
