@@ -51,12 +51,10 @@ void gen_print(struct gen *g, struct node *n)
 		return;
 	}
 	if (m->kind == N_MAP) { /* @x[key]: shown with its name and key */
-		AUTO_STRBUF b = { 0 };
 		struct node *args[32];
 		size_t k = 0;
 
-		strbuf_puts(&b, m->s);
-		a.map_key_text = arena_strdup(&g->p->arena, strbuf_str(&b));
+		a.map_key_text = arena_strdup(&g->p->arena, m->s);
 		a.map = m->map;
 		args[k++] = m;
 		for (size_t i = 0; i < m->n && k < ARRAY_SIZE(args); i++)
@@ -67,32 +65,36 @@ void gen_print(struct gen *g, struct node *n)
 	gen_message(g, &a, n->list, 1, false);
 }
 
+/* A message about a map, which is the first argument. */
+static void gen_action_map(struct gen *g, const struct node *n, struct lang_action a)
+{
+	a.map = n->list[0]->map;
+	gen_message(g, &a, NULL, 0, true);
+}
+
 void gen_table(struct gen *g, struct node *n)
 {
 	struct lang_action a = gen_action(LA_TABLE, n->list[1]->s);
 
-	a.map = n->list[0]->map;
 	a.top = n->n > 2 ? n->list[2]->v : 0;
 	a.div = n->n > 3 ? n->list[3]->v : 0;
-	gen_message(g, &a, NULL, 0, true);
+	gen_action_map(g, n, a);
 }
 
 void gen_histogram(struct gen *g, struct node *n)
 {
 	struct lang_action a = gen_action(LA_HISTOGRAM, n->list[1]->s);
 
-	a.map = n->list[0]->map;
 	a.section = n->n > 2 ? n->list[2]->s : NULL;
-	gen_message(g, &a, NULL, 0, true);
+	gen_action_map(g, n, a);
 }
 
 void gen_stacks(struct gen *g, struct node *n)
 {
 	struct lang_action a = gen_action(LA_STACKS, NULL);
 
-	a.map = n->list[0]->map;
 	a.how = (int)n->v;
-	gen_message(g, &a, NULL, 0, true);
+	gen_action_map(g, n, a);
 }
 
 void gen_join(struct gen *g, struct node *n)
@@ -131,10 +133,7 @@ void gen_join(struct gen *g, struct node *n)
 
 void gen_clear(struct gen *g, struct node *n)
 {
-	struct lang_action a = gen_action(n->id == F_CLEAR ? LA_CLEAR : LA_ZERO, NULL);
-
-	a.map = n->list[0]->map;
-	gen_message(g, &a, NULL, 0, true);
+	gen_action_map(g, n, gen_action(n->id == F_CLEAR ? LA_CLEAR : LA_ZERO, NULL));
 }
 
 void gen_time(struct gen *g, struct node *n)

@@ -93,6 +93,20 @@ void gen_drop_scratch(struct gen *g)
 		g->f->ins.data[i].dead = true;
 }
 
+/* What a += b and its like assign. */
+static struct node gen_stmt_sum(const struct node *n, const struct ltype *type, bool is_signed)
+{
+	return (struct node){ .kind = N_BIN,
+			      .op = n->op,
+			      .a = n->a,
+			      .b = n->b,
+			      .pos = n->pos,
+			      .len = n->len,
+			      .type = type,
+			      .v = is_signed,
+			      .map = -1 };
+}
+
 static void gen_stmt_assign(struct gen *g, struct node *n)
 {
 	struct lvar *v = n->a->var;
@@ -109,15 +123,7 @@ static void gen_stmt_assign(struct gen *g, struct node *n)
 				by = ir_alu(g->f, BPF_SUB, IR_IMM(0), by);
 			gen_map_add(g, n->a, by);
 		} else {
-			struct node sum = { .kind = N_BIN,
-					    .op = n->op,
-					    .a = n->a,
-					    .b = n->b,
-					    .pos = n->pos,
-					    .len = n->len,
-					    .type = n->a->type,
-					    .v = n->a->type->is_signed,
-					    .map = -1 };
+			struct node sum = gen_stmt_sum(n, n->a->type, n->a->type->is_signed);
 			struct node set = {
 				.kind = N_ASSIGN, .op = '=', .a = n->a, .b = &sum, .pos = n->pos
 			};
@@ -131,15 +137,8 @@ static void gen_stmt_assign(struct gen *g, struct node *n)
 	if (n->op == '=') {
 		gen_set_var(g, v, n->b);
 	} else {
-		struct node sum = { .kind = N_BIN,
-				    .op = n->op,
-				    .a = n->a,
-				    .b = n->b,
-				    .pos = n->pos,
-				    .len = n->len,
-				    .type = v->type,
-				    .v = v->type->is_signed && n->b->type->is_signed,
-				    .map = -1 };
+		struct node sum =
+			gen_stmt_sum(n, v->type, v->type->is_signed && n->b->type->is_signed);
 
 		gen_set_var(g, v, &sum);
 	}
