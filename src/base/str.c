@@ -421,6 +421,15 @@ char *str_count(uint64_t n, const char *what, char *buf, size_t size)
 	return buf;
 }
 
+char *str_were(uint64_t n, const char *what, char *buf, size_t size)
+{
+	char count[64];
+
+	snprintf(buf, size, "%s %s", str_count(n, what, count, sizeof(count)),
+		 n == 1 ? "was" : "were");
+	return buf;
+}
+
 char *str_percent(double part, double whole, char *buf, size_t size)
 {
 	double v = whole > 0 ? 100 * part / whole : 0;

@@ -90,6 +90,8 @@ void strbuf_csv(struct strbuf *b, const char *s, size_t n, const char *separator
 char *str_thousands(uint64_t v, char *buf, size_t size);
 /* 1, "sample" -> "1 sample"; 1234 -> "1,234 samples" (buf of 64). Returns buf. */
 char *str_count(uint64_t n, const char *what, char *buf, size_t size);
+/* "1 event was", "1,234 events were". */
+char *str_were(uint64_t n, const char *what, char *buf, size_t size);
 /*
  * A share as it is said everywhere: "33.7%". "0%" and "100%" are none and all, a little more or
  * less is "<0.1%" or ">99.9%" (buf of 16). Returns buf.

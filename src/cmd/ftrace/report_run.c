@@ -526,12 +526,13 @@ static void warn(const struct report *r)
 	vec_each (&r->files, f)
 		if (!r->a->quiet) {
 			struct trace_losses *l = &(*f)->s->trace->losses;
+			char n[64];
 
 			if (l->note[0])
 				command_note("%s", l->note);
 			if (l->lost_events)
-				command_note("%" PRIu64 " events were lost while it was recorded",
-					     l->lost_events);
+				command_note("%s lost while it was recorded",
+					     str_were(l->lost_events, "event", n, sizeof(n)));
 		}
 }
 

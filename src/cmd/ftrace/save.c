@@ -56,6 +56,7 @@ static void fill_buffer(struct parts *p, const struct ftrace *f, struct ftrace_c
 		o->without = ftrace_capture_tids(c, &o->n_without);
 	for (size_t k = 0; k < n; k++) {
 		uint64_t one;
+		char told[64];
 
 		if (done[k].buffer != i)
 			continue;
@@ -66,9 +67,9 @@ static void fill_buffer(struct parts *p, const struct ftrace *f, struct ftrace_c
 							  .older_size = done[k].older_size };
 		one = ftrace_stats(b->dir, done[k].cpu, &p->stats[*at]);
 		if (one)
-			command_note("CPU %u%s%s: %" PRIu64
-				     " events were lost; %s makes its buffer larger",
-				     done[k].cpu, *b->name ? " of " : "", b->name, one,
+			command_note("CPU %u%s%s: %s lost; %s makes its buffer larger", done[k].cpu,
+				     *b->name ? " of " : "", b->name,
+				     str_were(one, "event", told, sizeof(told)),
 				     p->larger ? p->larger : "-b KB");
 		if (done[k].error) {
 			command_note("CPU %u: recording stopped too soon: %s", done[k].cpu,

@@ -188,6 +188,7 @@ static int stream(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **arg
 	}
 	ftrace_stop(f, NULL);
 	if (r >= 0) {
+		char n[64];
 		uint64_t lost;
 
 		ftrace_stream_tick(&st);
@@ -198,8 +199,8 @@ static int stream(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **arg
 				     LOOP_REST_MS);
 		lost = stream_lost(f);
 		if (lost)
-			command_note("%llu events were lost; -b KB makes the buffers larger",
-				     (unsigned long long)lost);
+			command_note("%s lost; -b KB makes the buffers larger",
+				     str_were(lost, "event", n, sizeof(n)));
 	}
 	stream_free(&st);
 	return r;

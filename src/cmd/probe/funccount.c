@@ -272,6 +272,7 @@ static int funccount_tick(void *ctx)
 static int funccount_count(struct counting *c, const char *pattern, char **argv,
 			   struct ftrace_wait *w, struct err *e)
 {
+	char n[64];
 	AUTO_FREE char *profile = NULL;
 	int r;
 
@@ -292,8 +293,8 @@ static int funccount_count(struct counting *c, const char *pattern, char **argv,
 	if (r >= 0) {
 		print_table(c);
 		if (c->missed)
-			command_note("%" PRIu64 " hits were missed: the probes were busy",
-				     c->missed);
+			command_note("%s missed: the probes were busy",
+				     str_were(c->missed, "hit", n, sizeof(n)));
 	}
 	return r;
 }

@@ -179,6 +179,7 @@ static int trace(struct functool *t, struct ftrace *f, struct ftrace_wait *w, st
 	struct printing p = { .f = f, .w = w, .pipe = -1 };
 	AUTO_FREE char *path = NULL, *event = NULL;
 	const char *dir;
+	char n[64];
 	uint64_t lost;
 	pid_t self = getpid();
 	int r = ftrace_open(f, &t->t.o, e);
@@ -231,8 +232,8 @@ static int trace(struct functool *t, struct ftrace *f, struct ftrace_wait *w, st
 			     "was not shown",
 			     LOOP_REST_MS);
 	if (lost)
-		command_note("%llu events were lost; trace less, or a shorter time",
-			     (unsigned long long)lost);
+		command_note("%s lost; trace less, or a shorter time",
+			     str_were(lost, "event", n, sizeof(n)));
 	graph_lines_free(p.graph);
 	strbuf_free(&p.lines);
 	if (p.pipe >= 0)

@@ -125,15 +125,15 @@ static void tell_losses(struct recording *r)
 {
 	uint64_t lost = capture_losses(&r->capture), more = r->capture.ring_size * 4 >> 20;
 	size_t rings = 0;
-	char n[32], size[32];
+	char n[64], size[32];
 
 	for (size_t i = 0; i < r->capture.n_rings; i++)
 		rings += r->capture.ring[i].lost > 0;
 	if (!lost || r->opts->capture.overwrite)
 		return;
-	command_note("%s events were lost: %zu of %zu rings (%s each) ran full. Larger ones keep "
+	command_note("%s lost: %zu of %zu rings (%s each) ran full. Larger ones keep "
 		     "them: -m %lluM",
-		     str_thousands(lost, n, sizeof(n)), rings, r->capture.n_rings,
+		     str_were(lost, "event", n, sizeof(n)), rings, r->capture.n_rings,
 		     str_bytes(r->capture.ring_size, size, sizeof(size)),
 		     (unsigned long long)(more ? more : 1));
 }
@@ -143,15 +143,15 @@ static void tell_idle(const struct record_args *a, const struct recording *r)
 {
 	const struct idle_hits *i = &r->idle;
 	uint64_t missed = idle_missed(i);
-	char n[32];
+	char n[64];
 
 	if (i->added && a->verbose)
-		command_note("%s hits were taken by BPF: this kernel keeps from perf what happens "
-			     "while a CPU idles",
-			     str_thousands(i->added, n, sizeof(n)));
+		command_note("%s taken by BPF: this kernel keeps from perf what happens while a "
+			     "CPU idles",
+			     str_were(i->added, "hit", n, sizeof(n)));
 	if (missed)
-		command_note("%s hits were lost: they came faster than they could be taken",
-			     str_thousands(missed, n, sizeof(n)));
+		command_note("%s lost: they came faster than they could be taken",
+			     str_were(missed, "hit", n, sizeof(n)));
 	if (i->lost.n && i->filtered && !a->quiet)
 		command_note("this kernel keeps from perf what happens while a CPU idles, and a "
 			     "filter holds for perf only: without --filter, or by 'kymo run', it "

@@ -293,20 +293,20 @@ static int trace_run_wait_for_end(struct session *s, struct err *e)
 static void tell_losses(const struct session *s)
 {
 	struct trace_lost l = tracer_lost(s->tracer);
+	char n[64];
 
 	if (l.events)
 		command_note(
-			"%llu events were lost, the ring was full: -m %llu makes it larger",
-			(unsigned long long)l.events,
+			"%s lost, the ring was full: -m %llu makes it larger",
+			str_were(l.events, "event", n, sizeof(n)),
 			(unsigned long long)(s->a->ring_bytes ? s->a->ring_bytes / 1024 : 8192));
 	if (s->unshown)
-		command_note("%llu events were not shown: they had come when the end did, and "
-			     "would have taken longer than %d ms",
-			     (unsigned long long)s->unshown, LOOP_REST_MS);
+		command_note("%s not shown: they had come when the end did, and would have taken "
+			     "longer than %d ms",
+			     str_were(s->unshown, "event", n, sizeof(n)), LOOP_REST_MS);
 	if (l.stacks)
-		command_note("%llu stacks were lost, the ring was full: -e or --duration make "
-			     "fewer",
-			     (unsigned long long)l.stacks);
+		command_note("%s lost, the ring was full: -e or --duration make fewer",
+			     str_were(l.stacks, "stack", n, sizeof(n)));
 	if (l.sums)
 		command_note("%llu calls are not in the table, it was full: --summary-mode total "
 			     "needs less",
