@@ -2,6 +2,7 @@
 /* Programs of the language over events: which probe sees which, timers, names, the end. */
 #include "calc/program/replay.h"
 #include "eventsource.h"
+#include "lang/functions.h"
 #include "tap.h"
 #include "view/run/show.h"
 
@@ -102,6 +103,15 @@ static void refuses(const char *text, const char *want)
 	strbuf_free(&s.text);
 }
 
+/* The table is searched by halves: each row must be found. */
+static void functions_found(void)
+{
+	for (size_t i = 0; i < lang_functions_n; i++)
+		CHECK_CASE(lang_function_find(lang_functions[i].name) == &lang_functions[i],
+			   "%s() is found", lang_functions[i].name);
+	CHECK(!lang_function_find("nosuch"));
+}
+
 int main(void)
 {
 	struct said s = { 0 };
@@ -147,5 +157,6 @@ int main(void)
 		  0);
 	CHECK_INT(s.writes, 2); /* that one, and the end */
 	strbuf_free(&s.text);
+	functions_found();
 	return tap_end();
 }
