@@ -54,6 +54,7 @@ struct trace_losses {
 	uint64_t cut_bytes;    /* at the end of a recording that was cut short */
 	bool cut;
 	char note[256]; /* one line about what was skipped or cut; "" when nothing was */
+	bool told;	/* the user has heard of it */
 };
 
 /* Events that are missing: LOST and LOST_SAMPLES count the same ones from two sides. */

@@ -20,8 +20,8 @@ CALLS = ["-e", ENTER, "--", f"{WORK}/known", "getppid=150000"]
 EARLY = "the recording ended before it was to: "
 # a trace.dat is read by all of these but the last ones
 READERS = ["report --stdio", "script", "flame --format folded -o f", "collapse", "export --to csv -o e", "heat --syscall getppid -o h.html",
-           "run -e 'tracepoint:syscalls:sys_enter_getppid { @ = count(); }'", "trace -s", "evlist", "buildid-list"]
-PERF_ONLY = ["annotate --stdio", "archive -o a.kymo", "inject -b -o i.data"]
+           "run -e 'tracepoint:syscalls:sys_enter_getppid { @ = count(); }'", "trace -s", "evlist", "buildid-list", "report --header-only", "report --tasks"]
+PERF_ONLY = ["report --stats", "annotate --stdio", "archive -o a.kymo", "inject -b -o i.data"]
 
 
 def limited(args, size):

@@ -127,8 +127,6 @@ static void buildid_list_list(struct source *s, bool hits)
 	}
 	strtab_free(&hit);
 	strtab_free(&shown);
-	if (s->trace->losses.note[0])
-		command_note("%s", s->trace->losses.note);
 }
 
 static void put_map(const struct build_id *id, uint64_t start, uint64_t end, const char *name)

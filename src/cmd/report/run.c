@@ -536,6 +536,8 @@ int report_run(struct report_args *a, struct err *e)
 			code = report_dump(&r.load, a, e);
 		else
 			code = report_samples(&r, e);
+		if (code == 0 && !a->quiet && (a->header_only || a->stats || a->tasks || a->mmaps))
+			input_warn(r.load.source);
 	}
 	if (r.has_parent)
 		regfree(&r.parent);

@@ -435,8 +435,11 @@ int input_kernel_later(const struct source *s, const struct input_kernel *o,
 
 void input_warn(const struct source *s)
 {
-	const struct trace_losses *l = &s->trace->losses;
+	struct trace_losses *l = &s->trace->losses;
 
+	if (l->told)
+		return;
+	l->told = true;
 	if (l->note[0])
 		command_note("%s", l->note);
 	if (l->lost_events >= l->lost_samples && l->lost_events)
