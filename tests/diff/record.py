@@ -117,17 +117,30 @@ def make(name, options, command):
     return run(f"{KYMO} record -q -o {path(name)} {options} -- {command} >/dev/null", shell=True, timeout=120)
 
 
+def perf_fails(name):
+    """perf 6.1's report writes a flag over its own table of a stream's event numbers, so it dies of 1 number in 256."""
+    codes = [perf(x, name).code for x in ("report --stdio -g none", "script")]
+    return any(isinstance(c, int) and c < 0 for c in codes)
+
+
+def record(name, how, says, again):
+    """Record, once more with other numbers if perf dies of these."""
+    for _ in range(3):
+        r = again()
+        if r.code or not os.path.exists(path(name)) or not perf_fails(name):
+            break
+    if check(f"{name}: kymo record {says}", r.code == 0 and os.path.exists(path(name)), r):
+        made.append((name, how))
+
+
 made = []
 for name, options, command, how in LIST:
-    r = make(name, options, command)
-    if check(f"{name}: kymo record {options}", r.code == 0 and os.path.exists(path(name)), r):
-        made.append((name, how))
+    record(name, how, options, lambda: make(name, options, command))
 
 # --- as a stream, in several files, of a running process ---
 for name, options in [("stream", "-F 1000"), ("stream-zstd", "-z -F 1000"), ("stream-tracepoint", f"-e {PP}"), ("stream-walked", "-F 1000 -g")]:
-    r = run(f"{KYMO} record -q -o - {options} -- {KNOWN} getppid=300 faults=30000 > {path(name)}", shell=True, timeout=60)
-    if check(f"{name}: kymo record -o - {options}", r.code == 0, r):
-        made.append((name, {"exact": True, "stream": True}))
+    record(name, {"exact": True, "stream": True}, f"-o - {options}", lambda: run(
+        f"{KYMO} record -q -o - {options} -- {KNOWN} getppid=300 faults=30000 > {path(name)}", shell=True, timeout=60))
 p = subprocess.Popen([f"{WORK}/spin", "100000000000"])
 run(f"{KYMO} record -q -o {DIR}/parts --switch-output=300ms -F 500 -p {p.pid} -- sleep 1", shell=True)
 run(f"{KYMO} record -q -o {path('pid')} -F 500 -p {p.pid} -- sleep 0.3", shell=True)
@@ -156,7 +169,8 @@ for name, how in made:
         same(f"{name}: no samples", (want, got), ([], []))
         continue
     check(f"{name}: both show the same {len(got)} samples", want and want == got,
-          "\n".join(f"perf: {a}\nkymo: {b}" for a, b in zip(want, got) if a != b)[:1500] or (len(want), len(got), p_r.err, k_r.err))
+          f"perf's: exit code {p_r.code}, {len(want)} lines, {p_r.err[:300]}; kymo's: {k_r.code}, {len(got)}, {k_r.err[:300]}\n"
+          + "\n".join([f"perf alone: {x}" for x in sorted(set(want) - set(got))[:8]] + [f"kymo alone: {x}" for x in sorted(set(got) - set(want))[:8]]))
     if how.get("unwound"):  # inlined functions are told apart otherwise, so only that all frames are there
         depths = [[len([y for y in x.splitlines() if how["unwound"] in y]) for x in r.out.split("\n\n")]
                   for r in (perf("script --no-inline -F ip,sym", name), kymo(f"script --no-inline -F ip,sym -i {path(name)}"))]
@@ -168,12 +182,13 @@ for name, how in made:
               f"{len(want)} and {len(got)} lines\n" + "\n".join(f"perf: {a}\nkymo: {b}" for a, b in bad[:5]))
     by = how.get("report", "comm")
     if by:
-        want = rows(perf(f"report --stdio -g none --no-children -s {by} -n --no-group", name).out)
+        theirs = perf(f"report --stdio -g none --no-children -s {by} -n --no-group", name)
+        want = rows(theirs.out)
         # what perf shows of the idle loop is left out unless asked for
         got = rows(kymo(f"report --idle -i {path(name)} --stdio -g none --no-children -s {by} -n --no-group").out)
         wide = max((len(x.split(" ", 2)[-1]) for x in want), default=0)  # perf's column is as wide as the names it had seen at first
         cut = [" ".join([*x.split(" ", 2)[:-1], x.split(" ", 2)[-1][:wide]]) for x in got]
-        same(f"{name}: report by {by}", sorted(cut), sorted(want))
+        check(f"{name}: report by {by}", sorted(cut) == sorted(want), f"got:  {sorted(cut)}\nwant: {sorted(want)}\nperf: {theirs.code} {theirs.err[:300]}")
     if stream:
         continue  # perf's other commands do not read all of a stream
     want = perf("evlist", name).out
