@@ -155,6 +155,16 @@ const char *str_one_line(const char *s, char **made)
 	return *made = b.data;
 }
 
+bool str_has_word(const char *list, const char *word, char sep)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = list; (at = strstr(at, word)); at += n)
+		if ((at == list || at[-1] == sep) && (!at[n] || at[n] == sep))
+			return true;
+	return false;
+}
+
 bool str_starts(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

@@ -39,6 +39,8 @@ bool str_glob(const char *pattern, const char *s);
 bool str_has_glob(const char *s);
 bool str_icontains(const char *s, const char *part);
 bool str_starts(const char *s, const char *prefix);
+/* Is word one of those that sep stands between? */
+bool str_has_word(const char *list, const char *word, char sep);
 /*
  * Names of processes, files and functions are anybody's, and must not end the line they stand in:
  * s itself, or a copy with \n in the place of each line's end, which *made (caller frees) has then.

@@ -12,17 +12,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-/* Is the option one of the comma-separated words? */
-static bool has_option(const char *options, const char *option)
-{
-	size_t n = strlen(option);
-
-	for (const char *p = options; (p = strstr(p, option)); p += n)
-		if ((p == options || p[-1] == ',') && (!p[n] || p[n] == ','))
-			return true;
-	return false;
-}
-
 /* Where a hierarchy is mounted: the first of v2, or the one of v1 with this controller. */
 static bool find_mount(const char *controller, char *where, size_t size)
 {
@@ -36,7 +25,7 @@ static bool find_mount(const char *controller, char *where, size_t size)
 
 		if (sscanf(line, "%*s %255s %31s %511s", at, type, options) != 3 ||
 		    strcmp(type, controller ? "cgroup" : "cgroup2") != 0 ||
-		    (controller && !has_option(options, controller)))
+		    (controller && !str_has_word(options, controller, ',')))
 			continue;
 		snprintf(where, size, "%s", at);
 		return true;

@@ -78,8 +78,13 @@ void ability_facts_free(struct ability_facts *f)
 static void ability_ability_describe(const struct ability_facts *f, const struct ability_line *l,
 				     enum ability_group g, struct ability *a)
 {
-	*a = (struct ability){ .id = l->id, .name = l->name, .group = g, .detail = l->detail };
-	l->say(f, a, l->which);
+	*a = (struct ability){
+		.line = l, .id = l->id, .name = l->name, .group = g, .detail = l->detail
+	};
+	if (l->setting && *(const int64_t *)((const char *)f + l->setting) == TRY_ABSENT)
+		ability_not_built(f, a, "PERF_EVENTS");
+	else if (!l->tracefs || ability_tracefs(f, a, l->tracefs))
+		l->say(f, a);
 }
 
 size_t ability_describe(const struct ability_facts *f, struct ability *out)
@@ -111,27 +116,11 @@ bool ability_describe_one(const struct ability_facts *f, const char *id, struct 
 		va_end(ap);                           \
 	} while (0)
 
-void ability_ok(struct ability *a, const char *fmt, ...)
+void ability_set(struct ability *a, enum ability_state s, const char *value, const char *fmt, ...)
 {
-	a->state = ABILITY_OK;
-	FORMAT(a->meaning);
-}
-
-void ability_limited(struct ability *a, const char *fmt, ...)
-{
-	a->state = ABILITY_LIMITED;
-	FORMAT(a->meaning);
-}
-
-void ability_missing(struct ability *a, const char *fmt, ...)
-{
-	a->state = ABILITY_MISSING;
-	FORMAT(a->meaning);
-}
-
-void ability_off(struct ability *a, const char *fmt, ...)
-{
-	a->state = ABILITY_OFF;
+	a->state = s;
+	if (value)
+		ability_value(a, "%s", value);
 	FORMAT(a->meaning);
 }
 
@@ -186,11 +175,7 @@ void ability_needs_root(const struct ability_facts *f, struct ability *a)
 
 void ability_not_built(const struct ability_facts *f, struct ability *a, const char *config)
 {
-	const char *what = a->value[0] ? "" : "none";
-
-	if (what[0])
-		ability_value(a, "%s", what);
-	ability_missing(a, "not in this kernel");
+	ability_missing(a, a->value[0] ? NULL : "none", "not in this kernel");
 	/* A kernel that says to have it lacks it for another reason: do not send people there. */
 	if (kconfig_get(&f->config, config) != 'y')
 		ability_needs(a, "CONFIG_%s", config);
@@ -200,12 +185,13 @@ void ability_refused(const struct ability_facts *f, struct ability *a, int err)
 {
 	ability_value(a, "refused");
 	if (f->lockdown == LOCKDOWN_CONFIDENTIALITY) {
-		ability_missing(a, "kernel lockdown forbids it");
+		ability_missing(a, NULL, "kernel lockdown forbids it");
 		ability_needs(a, "a boot without lockdown=confidentiality");
 	} else if (f->priv.filtered && (err == -EPERM || err == -ENOSYS)) {
-		ability_missing(a, "a seccomp filter or the kernel refuses it: %s", strerror(-err));
+		ability_missing(a, NULL, "a seccomp filter or the kernel refuses it: %s",
+				strerror(-err));
 		ability_needs(a, "a container or service without that filter");
 	} else {
-		ability_missing(a, "the kernel refuses it: %s", strerror(-err));
+		ability_missing(a, NULL, "the kernel refuses it: %s", strerror(-err));
 	}
 }

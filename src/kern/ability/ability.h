@@ -42,9 +42,12 @@ enum ability_group {
 };
 const char *ability_group_name(enum ability_group g); /* "Machine" ... */
 
+struct ability_line;
+
 struct ability {
-	const char *id;	  /* for scripts: does not change */
-	const char *name; /* for people */
+	const struct ability_line *line; /* of ability/line.h: who says it */
+	const char *id;			 /* for scripts: does not change */
+	const char *name;		 /* for people */
 	enum ability_group group;
 	enum ability_state state;
 	bool detail;	   /* of interest to those who ask for more */

@@ -31,11 +31,11 @@ static void no_pmu(const struct ability_facts *f, struct ability *a)
 
 	ability_value(a, "none");
 	if (!v->vm) {
-		ability_missing(a, "the kernel drives no PMU of this CPU; " NOTHING_LOST);
+		ability_missing(a, NULL, "the kernel drives no PMU of this CPU; " NOTHING_LOST);
 		ability_needs(a, "a kernel with a PMU driver for this CPU");
 		return;
 	}
-	ability_missing(a, "no PMU in this VM; " NOTHING_LOST);
+	ability_missing(a, NULL, "no PMU in this VM; " NOTHING_LOST);
 	ability_needs(a, "bare metal, or a host that passes its PMU on");
 	for (size_t i = 0; i < ARRAY_SIZE(pmu_from); i++)
 		if (strcmp(pmu_from[i].hypervisor, v->hypervisor) == 0 &&
@@ -45,22 +45,18 @@ static void no_pmu(const struct ability_facts *f, struct ability *a)
 		}
 }
 
-static void say_pmu(const struct ability_facts *f, struct ability *a, int which)
+static void say_pmu(const struct ability_facts *f, struct ability *a)
 {
 	const struct try_perf *p = &f->perf;
 
-	(void)which;
 	if (p->cycles_user == 0 || p->cycles == 0) {
-		if (p->counters)
-			ability_value(a, "%u at once", p->counters);
-		else
-			ability_value(a, "there");
-		ability_ok(a, "%s%scycles, instructions ...%s%s", p->core, p->core[0] ? ": " : "",
-			   p->cycles ? " in user space" : "",
+		ability_value(a, p->counters ? "%u at once" : "there", p->counters);
+		ability_ok(a, NULL, "%s%scycles, instructions ...%s%s", p->core,
+			   p->core[0] ? ": " : "", p->cycles ? " in user space" : "",
 			   p->precise > 0 ? "; exact samples" : "");
 	} else if (p->cycles_user == -EACCES || p->cycles_user == -EPERM) {
-		ability_value(a, "unknown");
-		ability_missing(a, "perf events are refused to you: %s", strerror(-p->cycles_user));
+		ability_missing(a, "unknown", "perf events are refused to you: %s",
+				strerror(-p->cycles_user));
 		if (p->paranoid >= 3 && !priv_perfmon(&f->priv))
 			ability_fix_root(f, a, "sysctl kernel.perf_event_paranoid=1");
 		else
@@ -72,11 +68,10 @@ static void say_pmu(const struct ability_facts *f, struct ability *a, int which)
 	}
 }
 
-static void say_pmus(const struct ability_facts *f, struct ability *a, int which)
+static void say_pmus(const struct ability_facts *f, struct ability *a)
 {
-	(void)which;
-	ability_value(a, "%s", f->perf.pmus[0] ? f->perf.pmus : "none");
-	ability_ok(a, "the event sources of this kernel (kymo list)");
+	ability_ok(a, f->perf.pmus[0] ? f->perf.pmus : "none",
+		   "the event sources of this kernel (kymo list)");
 }
 
 /* For whom the level counts; from this level on. Ends with the strictest. */
@@ -93,19 +88,15 @@ static const struct {
 	{ INT64_MIN + 1, ABILITY_OK, "everything, for every user", 0 },
 };
 
-static void say_paranoid(const struct ability_facts *f, struct ability *a, int which)
+static void say_paranoid(const struct ability_facts *f, struct ability *a)
 {
 	int64_t level = f->perf.paranoid;
 
-	(void)which;
-	if (level == TRY_ABSENT) {
-		ability_not_built(f, a, "PERF_EVENTS");
-		return;
-	}
 	ability_value(a, "%" PRId64, level);
 	if (priv_perfmon(&f->priv)) {
-		ability_ok(a, level < 0 ? "everything, for every user"
-					: "binds ordinary users, not you");
+		ability_ok(a, NULL,
+			   level < 0 ? "everything, for every user"
+				     : "binds ordinary users, not you");
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(paranoia); i++) {
@@ -120,108 +111,85 @@ static void say_paranoid(const struct ability_facts *f, struct ability *a, int w
 	}
 }
 
-static void say_rate(const struct ability_facts *f, struct ability *a, int which)
+static void say_rate(const struct ability_facts *f, struct ability *a)
 {
 	int64_t rate = f->perf.max_rate;
 	char text[32];
 
-	(void)which;
-	if (rate == TRY_ABSENT) {
-		ability_not_built(f, a, "PERF_EVENTS");
-		return;
-	}
 	ability_value(a, "%s Hz", str_thousands((uint64_t)rate, text, sizeof(text)));
-	ability_ok(a, "lowered by the kernel when samples take too long");
+	ability_ok(a, NULL, "lowered by the kernel when samples take too long");
 	if (rate < 10000) {
-		ability_limited(a, "the kernel lowered it: samples took too long");
+		ability_limited(a, NULL, "the kernel lowered it: samples took too long");
 		ability_fix_root(f, a, "sysctl kernel.perf_event_max_sample_rate=100000");
 	}
 }
 
-static void say_cpu_time(const struct ability_facts *f, struct ability *a, int which)
+static void say_cpu_time(const struct ability_facts *f, struct ability *a)
 {
 	int64_t percent = f->perf.cpu_percent;
 
-	(void)which;
-	if (percent == TRY_ABSENT) {
-		ability_not_built(f, a, "PERF_EVENTS");
-		return;
-	}
 	if (percent <= 0 || percent >= 100) {
-		ability_value(a, "no limit");
-		ability_ok(a, "sampling is never slowed down by the kernel");
+		ability_ok(a, "no limit", "sampling is never slowed down by the kernel");
 	} else {
 		ability_value(a, "%" PRId64 "%%", percent);
-		ability_ok(a, "of a CPU may go into samples before the rate is lowered");
+		ability_ok(a, NULL, "of a CPU may go into samples before the rate is lowered");
 	}
 }
 
-static void say_stack(const struct ability_facts *f, struct ability *a, int which)
+static void say_stack(const struct ability_facts *f, struct ability *a)
 {
 	int64_t depth = f->perf.max_stack;
 
-	(void)which;
-	if (depth == TRY_ABSENT) {
-		ability_not_built(f, a, "PERF_EVENTS");
-		return;
-	}
 	ability_value(a, "%" PRId64 " frames", depth);
+	ability_ok(a, NULL, "call chains deeper than this are cut off");
 	if (depth < 127) {
-		ability_limited(a, "call chains deeper than this are cut off");
+		a->state = ABILITY_LIMITED;
 		ability_fix_root(f, a, "sysctl kernel.perf_event_max_stack=127");
-	} else {
-		ability_ok(a, "call chains deeper than this are cut off");
 	}
 }
 
-static void say_watchdog(const struct ability_facts *f, struct ability *a, int which)
+static void say_watchdog(const struct ability_facts *f, struct ability *a)
 {
-	(void)which;
-	a->detail = true;
 	/* The buddy detector lets CPUs watch each other and takes no counter. */
 	if (f->perf.nmi_watchdog != 1) {
-		ability_value(a, "off");
-		ability_ok(a, "takes no counter");
+		ability_ok(a, "off", "takes no counter");
 	} else if (f->perf.cycles_user == -ENOENT ||
 		   kconfig_get(&f->config, "HARDLOCKUP_DETECTOR_BUDDY") == 'y') {
-		ability_value(a, "on");
-		ability_ok(a, "takes no counter here");
+		ability_ok(a, "on", "takes no counter here");
 	} else {
 		a->detail = false;
-		ability_value(a, "on");
-		ability_limited(a, "holds one of the counters of each CPU");
+		ability_limited(a, "on", "holds one of the counters of each CPU");
 		ability_fix_root(f, a, "sysctl kernel.nmi_watchdog=0");
 	}
 }
 
 /* No state of its own: the same machine may be too busy to show it at another time. */
-static void say_idle(const struct ability_facts *f, struct ability *a, int which)
+static void say_idle(const struct ability_facts *f, struct ability *a)
 {
-	(void)which;
 	if (f->perf.all != 0) {
-		ability_value(a, "unknown");
-		ability_ok(a, "whole CPUs are not yours to see");
+		ability_ok(a, "unknown", "whole CPUs are not yours to see");
 	} else if (f->idle[0]) {
 		ability_value(a, "not of CPU %s", f->idle);
-		ability_ok(a, "this kernel keeps hits there from perf; record -a takes tracepoints "
-			      "by BPF");
+		ability_ok(a, NULL,
+			   "this kernel keeps hits there from perf; record -a takes tracepoints "
+			   "by BPF");
 	} else if (f->idle_unknown) {
-		ability_value(a, "not known");
-		ability_ok(a, "no CPU had time to idle: whether perf sees that is tried again");
+		ability_ok(a, "not known",
+			   "no CPU had time to idle: whether perf sees that is tried again");
 	} else {
-		ability_value(a, "seen");
-		ability_ok(a, "what happens while a CPU idles is recorded too");
+		ability_ok(a, "seen", "what happens while a CPU idles is recorded too");
 	}
 }
 
 const struct ability_line ability_counting[] = {
 	{ "pmu", "CPU counters", say_pmu },
 	{ "pmus", "PMUs", say_pmus, .detail = true },
-	{ "perf_event_paranoid", "paranoid", say_paranoid },
-	{ "sample_rate", "sample rate", say_rate },
-	{ "cpu_time", "sampling time", say_cpu_time, .detail = true },
-	{ "max_stack", "stack depth", say_stack },
-	{ "nmi_watchdog", "NMI watchdog", say_watchdog },
+	{ "perf_event_paranoid", "paranoid", say_paranoid, .setting = SETTING(paranoid) },
+	{ "sample_rate", "sample rate", say_rate, .setting = SETTING(max_rate) },
+	{ "cpu_time", "sampling time", say_cpu_time, .setting = SETTING(cpu_percent),
+	  .detail = true },
+	{ "max_stack", "stack depth", say_stack, .setting = SETTING(max_stack) },
+	{ "nmi_watchdog", "NMI watchdog", say_watchdog, .detail = true },
 	{ "idle", "idle CPUs", say_idle, .detail = true },
 	{ NULL },
 };

@@ -7,9 +7,13 @@
 
 struct ability_line {
 	const char *id, *name; /* a NULL id ends a table */
-	void (*say)(const struct ability_facts *f, struct ability *a, int which);
-	int which;   /* for functions that serve several lines */
-	bool detail; /* shown only to those who ask for more */
+	void (*say)(const struct ability_facts *f, struct ability *a);
+	/* For functions that say several lines. */
+	int which;
+	const char *meaning, *config; /* where it is there; what a kernel without it lacks */
+	const char *tracefs; /* it needs tracefs, and a kernel built with this; NULL: it does not */
+	size_t setting;	     /* a setting of perf's that it tells, as SETTING() */
+	bool detail;	     /* shown only to those who ask for more */
 };
 
 extern const struct ability_line ability_machine[], ability_counting[], ability_tracing[],
@@ -17,14 +21,17 @@ extern const struct ability_line ability_machine[], ability_counting[], ability_
 
 #define ABILITY_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
-/* Set the state and what it means. */
-ABILITY_PRINTF(2, 3) void ability_ok(struct ability *a, const char *fmt, ...);
-ABILITY_PRINTF(2, 3) void ability_limited(struct ability *a, const char *fmt, ...);
-ABILITY_PRINTF(2, 3) void ability_missing(struct ability *a, const char *fmt, ...);
-ABILITY_PRINTF(2, 3) void ability_off(struct ability *a, const char *fmt, ...);
+#define SETTING(member) offsetof(struct ability_facts, perf.member)
 
-ABILITY_PRINTF(2, 3) void ability_value(struct ability *a, const char *fmt, ...);
-
+/* Set the state, what was found (NULL: ability_value() says it) and what it means. */
+ABILITY_PRINTF(4, 5)
+void ability_set(struct ability *a, enum ability_state s, const char *value, const char *fmt, ...);
+#define ability_ok(a, ...) ability_set(a, ABILITY_OK, __VA_ARGS__)
+#define ability_limited(a, ...) ability_set(a, ABILITY_LIMITED, __VA_ARGS__)
+#define ability_missing(a, ...) ability_set(a, ABILITY_MISSING, __VA_ARGS__)
+#define ability_off(a, ...) ability_set(a, ABILITY_OFF, __VA_ARGS__)
+ABILITY_PRINTF(2, 3)
+void ability_value(struct ability *a, const char *fmt, ...);
 /* The command that helps, run as root: "sudo " is put in front for others. */
 ABILITY_PRINTF(3, 4)
 void ability_fix_root(const struct ability_facts *f, struct ability *a, const char *fmt, ...);
@@ -39,6 +46,11 @@ void ability_needs_root(const struct ability_facts *f, struct ability *a);
 /* "not in this kernel", with the CONFIG_ name that would give it. Not fixable. */
 void ability_not_built(const struct ability_facts *f, struct ability *a, const char *config);
 
+/*
+ * Can tracefs be looked into at all? If not, says so. A kernel that admits to have been built
+ * without the thing (config) is the better reason.
+ */
+bool ability_tracefs(const struct ability_facts *f, struct ability *a, const char *config);
 /* The kernel has it but answered err (negative) to this user, who ought to be allowed. */
 void ability_refused(const struct ability_facts *f, struct ability *a, int err);
 

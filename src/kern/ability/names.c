@@ -11,18 +11,15 @@
 
 #define LITTLE_SPACE (1ull << 30)
 
-static void say_kallsyms(const struct ability_facts *f, struct ability *a, int which)
+static void say_kallsyms(const struct ability_facts *f, struct ability *a)
 {
 	const struct try_perf *p = &f->perf;
 
-	(void)which;
 	if (f->host.kallsyms) {
-		ability_value(a, "shown");
-		ability_ok(a, "kernel functions have names");
+		ability_ok(a, "shown", "kernel functions have names");
 		return;
 	}
-	ability_value(a, "hidden");
-	ability_missing(a, "kernel functions show as addresses");
+	ability_missing(a, "hidden", "kernel functions show as addresses");
 	if (p->kptr == TRY_ABSENT)
 		ability_not_built(f, a, "KALLSYMS");
 	else if (p->kptr >= 2)
@@ -37,20 +34,19 @@ static void say_kallsyms(const struct ability_facts *f, struct ability *a, int w
 		ability_needs_root(f, a);
 }
 
-static void say_kptr(const struct ability_facts *f, struct ability *a, int which)
+static void say_kptr(const struct ability_facts *f, struct ability *a)
 {
 	int64_t v = f->perf.kptr;
 
-	(void)which;
 	if (v == TRY_ABSENT) {
-		ability_value(a, "unknown");
-		ability_ok(a, "the kernel does not show the setting");
+		ability_ok(a, "unknown", "the kernel does not show the setting");
 		return;
 	}
 	ability_value(a, "%" PRId64, v);
-	ability_ok(a, v == 0   ? "kernel addresses are for all who may profile the kernel"
-		      : v == 1 ? "kernel addresses are for CAP_SYSLOG"
-			       : "kernel addresses are for nobody");
+	ability_ok(a, NULL,
+		   v == 0   ? "kernel addresses are for all who may profile the kernel"
+		   : v == 1 ? "kernel addresses are for CAP_SYSLOG"
+			    : "kernel addresses are for nobody");
 }
 
 /* Where distributions keep the debug information of their kernels. */
@@ -68,18 +64,15 @@ static const struct {
 	{ "opensuse-tumbleweed", "zypper install kernel-default-debuginfo" },
 };
 
-static void say_vmlinux(const struct ability_facts *f, struct ability *a, int which)
+static void say_vmlinux(const struct ability_facts *f, struct ability *a)
 {
 	const struct ability_host *h = &f->host;
 
-	(void)which;
 	if (h->vmlinux[0]) {
-		ability_value(a, "found");
-		ability_ok(a, "%s: source lines and inlined functions", h->vmlinux);
+		ability_ok(a, "found", "%s: source lines and inlined functions", h->vmlinux);
 		return;
 	}
-	ability_value(a, "none");
-	ability_off(a, "no source lines of the kernel");
+	ability_off(a, "none", "no source lines of the kernel");
 	if (!h->distro_kernel) {
 		ability_needs(a, "a vmlinux of this kernel");
 		return;
@@ -113,57 +106,53 @@ const char *ability_debuginfod(const char *distro)
 	return "debuginfod.elfutils.org";
 }
 
-static void say_debuginfod(const struct ability_facts *f, struct ability *a, int which)
+static void say_debuginfod(const struct ability_facts *f, struct ability *a)
 {
 	const struct ability_host *h = &f->host;
 
-	(void)which;
 	if (!h->debuginfod_built) {
-		ability_value(a, "not built in");
-		ability_off(a, "this kymo cannot fetch debug files");
+		ability_off(a, "not built in", "this kymo cannot fetch debug files");
 		ability_needs(a, "a kymo built with libdebuginfod");
 	} else if (h->debuginfod[0]) {
-		ability_value(a, "set");
-		ability_ok(a, "debug files come from %s", h->debuginfod);
+		ability_ok(a, "set", "debug files come from %s", h->debuginfod);
 	} else {
-		ability_value(a, "not set");
-		ability_off(a, "debug files are not fetched");
+		ability_off(a, "not set", "debug files are not fetched");
 		ability_fix(a, "export DEBUGINFOD_URLS=https://%s/", ability_debuginfod(h->distro));
 	}
 }
 
-static void say_cache(const struct ability_facts *f, struct ability *a, int which)
+static void say_cache(const struct ability_facts *f, struct ability *a)
 {
 	const struct ability_host *h = &f->host;
 
-	(void)which;
 	ability_value(a, "%s", h->cache_error == 0 ? "writable" : h->cache[0] ? "closed" : "none");
 	if (h->cache_error == 0) {
-		ability_ok(a, "%s keeps symbol indexes between runs", h->cache);
+		ability_ok(a, NULL, "%s keeps symbol indexes between runs", h->cache);
 		return;
 	}
 	if (h->cache[0])
-		ability_limited(a, "%s cannot be written: %s", h->cache, strerror(-h->cache_error));
+		ability_limited(a, NULL, "%s cannot be written: %s", h->cache,
+				strerror(-h->cache_error));
 	else
-		ability_limited(a, "symbol indexes are not kept: HOME is not set");
+		ability_limited(a, NULL, "symbol indexes are not kept: HOME is not set");
 	ability_fix(a, "export XDG_CACHE_HOME=/var/tmp/$USER");
 }
 
-static void say_disk(const struct ability_facts *f, struct ability *a, int which)
+static void say_disk(const struct ability_facts *f, struct ability *a)
 {
 	const struct ability_host *h = &f->host;
 	char size[32];
 
-	(void)which;
 	ability_value(a, "%s free", str_bytes(h->cwd_free, size, sizeof(size)));
 	if (h->cwd_error < 0) {
-		ability_limited(a, "no recordings in this directory: %s", strerror(-h->cwd_error));
+		ability_limited(a, NULL, "no recordings in this directory: %s",
+				strerror(-h->cwd_error));
 		ability_fix(a, "cd /var/tmp");
 	} else if (h->cwd_free < LITTLE_SPACE) {
-		ability_limited(a, "little room for recordings in %s", h->cwd);
+		ability_limited(a, NULL, "little room for recordings in %s", h->cwd);
 		ability_needs(a, "a directory on a disk with more room (or -o FILE)");
 	} else {
-		ability_ok(a, "for recordings in %s", h->cwd);
+		ability_ok(a, NULL, "for recordings in %s", h->cwd);
 	}
 }
 

@@ -116,7 +116,7 @@ static void sweep(const struct try_trace *t)
 }
 
 /* Through perf, for those who may use it but not write to tracefs. */
-static int try_pmu(const char *pmu, const char *where, uint64_t offset)
+static int try_pmu(const char *pmu, const char *where, uint64_t offset, bool perfmon)
 {
 	AUTO_FREE char *path = mem_printf("/sys/bus/event_source/devices/%s/type", pmu);
 	struct perf_event_attr attr = { .disabled = 1 };
@@ -125,6 +125,8 @@ static int try_pmu(const char *pmu, const char *where, uint64_t offset)
 
 	if (file_i64(path, &type) < 0)
 		return -ENOENT;
+	if (!perfmon)
+		return -EACCES;
 	attr.type = (uint32_t)type;
 	attr.config1 = (uintptr_t)where;
 	attr.config2 = offset;
@@ -133,13 +135,6 @@ static int try_pmu(const char *pmu, const char *where, uint64_t offset)
 		return fd;
 	close(fd);
 	return 0;
-}
-
-static bool has_pmu(const char *pmu)
-{
-	AUTO_FREE char *path = mem_printf("/sys/bus/event_source/devices/%s/type", pmu);
-
-	return file_exists(path);
 }
 
 static void try_trace_probes(struct try_trace *t, bool perfmon)
@@ -155,12 +150,8 @@ static void try_trace_probes(struct try_trace *t, bool perfmon)
 		return;
 	}
 	t->fprobe = -EACCES;
-	t->kprobe = perfmon		? try_pmu("kprobe", ANY_FUNCTION, 0)
-		    : has_pmu("kprobe") ? -EACCES
-					: -ENOENT;
-	t->uprobe = perfmon		? try_pmu("uprobe", "/proc/self/exe", 0x1000)
-		    : has_pmu("uprobe") ? -EACCES
-					: -ENOENT;
+	t->kprobe = try_pmu("kprobe", ANY_FUNCTION, 0, perfmon);
+	t->uprobe = try_pmu("uprobe", "/proc/self/exe", 0x1000, perfmon);
 }
 
 /* The first function on offer is enough: kernels that refuse do so here. */
@@ -173,27 +164,16 @@ static int try_functions(const struct try_trace *t)
 	return r < 0 ? r : line[0] ? 0 : -ENOENT;
 }
 
-static bool lists(const char *text, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *at = text; (at = strstr(at, word)); at += n)
-		if ((at == text || at[-1] == ' ') && (!at[n] || at[n] == ' '))
-			return true;
-	return false;
-}
-
 static void tracers(struct try_trace *t)
 {
 	AUTO_FREE char *path = mem_printf("%s/available_tracers", t->path);
 
 	if (file_line(path, t->tracers, sizeof(t->tracers)) < 0)
 		return;
-	t->tracers[strcspn(t->tracers, "\n")] = '\0';
 	while (str_ends(t->tracers, " "))
 		t->tracers[strlen(t->tracers) - 1] = '\0';
-	t->graph = lists(t->tracers, "function_graph");
-	t->function = lists(t->tracers, "function") ? try_functions(t) : -ENOENT;
+	t->graph = str_has_word(t->tracers, "function_graph", ' ');
+	t->function = str_has_word(t->tracers, "function", ' ') ? try_functions(t) : -ENOENT;
 }
 
 static void others(struct try_trace *t)
