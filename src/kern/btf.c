@@ -14,10 +14,6 @@
 #include "base/str.h"
 
 #define BTF_LIMIT (64u << 20)
-/* Kinds newer than the oldest headers this builds with. */
-#define KIND_DECL_TAG 17
-#define KIND_TYPE_TAG 18
-#define KIND_ENUM64 19
 
 void btf_free(struct btf_blob *b)
 {
@@ -85,14 +81,14 @@ long btf_extra(unsigned kind, unsigned vlen)
 	switch (kind) {
 	case BTF_KIND_INT:
 	case BTF_KIND_VAR:
-	case KIND_DECL_TAG: return 4;
+	case BTF_DECL_TAG: return 4;
 	case BTF_KIND_ARRAY: return sizeof(struct btf_array);
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION: return (long)(vlen * sizeof(struct btf_member));
 	case BTF_KIND_ENUM:
 	case BTF_KIND_FUNC_PROTO: return (long)vlen * 8;
 	case BTF_KIND_DATASEC:
-	case KIND_ENUM64: return (long)vlen * 12;
+	case BTF_ENUM64: return (long)vlen * 12;
 	case BTF_KIND_PTR:
 	case BTF_KIND_FWD:
 	case BTF_KIND_TYPEDEF:
@@ -101,7 +97,7 @@ long btf_extra(unsigned kind, unsigned vlen)
 	case BTF_KIND_RESTRICT:
 	case BTF_KIND_FUNC:
 	case BTF_KIND_FLOAT:
-	case KIND_TYPE_TAG: return 0;
+	case BTF_TYPE_TAG: return 0;
 	default: return -1;
 	}
 }

@@ -13,6 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Newer than the oldest headers this builds with. */
+#define BTF_DECL_TAG 17
+#define BTF_TYPE_TAG 18
+#define BTF_ENUM64 19
+
 struct btf_blob {
 	char *data;
 	size_t size;

@@ -8,8 +8,6 @@
 
 #define STEPS_MAX \
 	64 /* typedefs of typedefs, structs in structs; bad data may go round in circles */
-#define KIND_TYPE_TAG 18
-#define KIND_ENUM64 19
 
 struct btf_types {
 	struct btf_blob blob;
@@ -182,6 +180,20 @@ int btf_each(const struct btf_types *b, unsigned kind,
 	return r;
 }
 
+int64_t btf_enum_value(const struct btf_type *t, unsigned i, uint32_t *name)
+{
+	const struct btf_enum *e = (const void *)(t + 1);
+	/* three words each: name, low and high half of the value */
+	const uint32_t *wide = (const uint32_t *)(t + 1) + 3 * i;
+
+	if (BTF_INFO_KIND(t->info) == BTF_ENUM64) {
+		*name = wide[0];
+		return (int64_t)(wide[1] | (uint64_t)wide[2] << 32);
+	}
+	*name = e[i].name_off;
+	return BTF_INFO_KFLAG(t->info) ? e[i].val : (int64_t)(uint32_t)e[i].val;
+}
+
 struct enumerator {
 	uint32_t name, id;
 	int64_t value;
@@ -190,31 +202,13 @@ struct enumerator {
 static int find_enum(void *ctx, uint32_t id, const struct btf_type *t)
 {
 	struct enumerator *want = ctx;
-	const struct btf_enum *e = (const void *)(t + 1);
+	uint32_t name;
 
-	for (unsigned i = 0; i < BTF_INFO_VLEN(t->info); i++)
-		if (e[i].name_off == want->name) {
-			want->id = id;
-			want->value =
-				BTF_INFO_KFLAG(t->info) ? e[i].val : (int64_t)(uint32_t)e[i].val;
-			return 1;
-		}
-	return 0;
-}
-
-/* three words each: name, low and high half of the value */
-static int find_enum64(void *ctx, uint32_t id, const struct btf_type *t)
-{
-	struct enumerator *want = ctx;
-	const uint32_t *e = (const void *)(t + 1);
-
-	for (unsigned i = 0; i < BTF_INFO_VLEN(t->info); i++, e += 3)
-		if (e[0] == want->name) {
-			want->id = id;
-			want->value = (int64_t)(e[1] | (uint64_t)e[2] << 32);
-			return 1;
-		}
-	return 0;
+	for (unsigned i = 0; i < BTF_INFO_VLEN(t->info) && !want->id; i++) {
+		want->value = btf_enum_value(t, i, &name);
+		want->id = name == want->name ? id : 0;
+	}
+	return want->id != 0;
 }
 
 uint32_t btf_enumerator(const struct btf_types *b, const char *name, int64_t *value)
@@ -222,7 +216,7 @@ uint32_t btf_enumerator(const struct btf_types *b, const char *name, int64_t *va
 	struct enumerator want = { .name = string_of(b, name) };
 
 	if (!want.name || (!btf_each(b, BTF_KIND_ENUM, find_enum, &want) &&
-			   !btf_each(b, KIND_ENUM64, find_enum64, &want)))
+			   !btf_each(b, BTF_ENUM64, find_enum, &want)))
 		return 0;
 	*value = want.value;
 	return want.id;
@@ -238,7 +232,7 @@ uint32_t btf_strip(const struct btf_types *b, uint32_t id)
 		case BTF_KIND_CONST:
 		case BTF_KIND_VOLATILE:
 		case BTF_KIND_RESTRICT:
-		case KIND_TYPE_TAG: id = t->type; break;
+		case BTF_TYPE_TAG: id = t->type; break;
 		default: return id;
 		}
 	}
@@ -266,7 +260,7 @@ uint64_t btf_size(const struct btf_types *b, uint32_t id)
 		case BTF_KIND_UNION:
 		case BTF_KIND_ENUM:
 		case BTF_KIND_FLOAT:
-		case KIND_ENUM64: return n * t->size;
+		case BTF_ENUM64: return n * t->size;
 		case BTF_KIND_PTR: return n * sizeof(void *);
 		case BTF_KIND_ARRAY:
 			a = btf_types_array(b, id);
@@ -311,7 +305,7 @@ bool btf_is_signed(const struct btf_types *b, uint32_t id)
 		memcpy(&info, t + 1, sizeof(info));
 		return BTF_INT_ENCODING(info) & BTF_INT_SIGNED;
 	case BTF_KIND_ENUM:
-	case KIND_ENUM64: return BTF_INFO_KFLAG(t->info);
+	case BTF_ENUM64: return BTF_INFO_KFLAG(t->info);
 	default: return false;
 	}
 }
@@ -339,7 +333,7 @@ static void btf_types_text(const struct btf_types *b, uint32_t id, struct strbuf
 		break;
 	case BTF_KIND_VOLATILE:
 	case BTF_KIND_RESTRICT:
-	case KIND_TYPE_TAG: btf_types_text(b, t->type, out, depth + 1); break;
+	case BTF_TYPE_TAG: btf_types_text(b, t->type, out, depth + 1); break;
 	case BTF_KIND_PTR:
 		btf_types_text(b, t->type, out, depth + 1);
 		strbuf_puts(out, out->n && out->data[out->n - 1] == '*' ? "*" : " *");
@@ -354,7 +348,7 @@ static void btf_types_text(const struct btf_types *b, uint32_t id, struct strbuf
 		strbuf_printf(out, "%s %s", BTF_INFO_KFLAG(t->info) ? "union" : "struct", name);
 		break;
 	case BTF_KIND_ENUM:
-	case KIND_ENUM64: strbuf_printf(out, "enum %s", *name ? name : "{...}"); break;
+	case BTF_ENUM64: strbuf_printf(out, "enum %s", *name ? name : "{...}"); break;
 	case BTF_KIND_FUNC_PROTO: strbuf_puts(out, "(function)"); break;
 	default: strbuf_puts(out, *name ? name : "?");
 	}
@@ -371,8 +365,7 @@ static const struct btf_member *members(const struct btf_types *b, uint32_t id, 
 	const struct btf_type *t = btf_type(b, btf_strip(b, id));
 
 	*n = 0;
-	if (!t ||
-	    (BTF_INFO_KIND(t->info) != BTF_KIND_STRUCT && BTF_INFO_KIND(t->info) != BTF_KIND_UNION))
+	if (!t || !is_record(BTF_INFO_KIND(t->info)))
 		return NULL;
 	*n = BTF_INFO_VLEN(t->info);
 	*fields = BTF_INFO_KFLAG(t->info);

@@ -42,6 +42,8 @@ uint32_t btf_by_name(const struct btf_types *b, unsigned kind, const char *name)
 /* Every type of a kind, without the base's; a non-zero answer ends it and is handed on. */
 int btf_each(const struct btf_types *b, unsigned kind,
 	     int (*fn)(void *ctx, uint32_t id, const struct btf_type *t), void *ctx);
+/* The i-th value of an enum, and where its name stands among the strings. */
+int64_t btf_enum_value(const struct btf_type *t, unsigned i, uint32_t *name);
 /* An enumerator's value by its name, and the enum it belongs to; 0: there is none. */
 uint32_t btf_enumerator(const struct btf_types *b, const char *name, int64_t *value);
 

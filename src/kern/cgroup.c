@@ -4,41 +4,17 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "base/mem.h"
-
-/* Where a hierarchy is mounted: the first of v2, or the one of v1 with this controller. */
-static bool find_mount(const char *controller, char *where, size_t size)
-{
-	AUTO_FREE char *mounts = NULL;
-	char *save = NULL;
-
-	if (file_read("/proc/mounts", 4 << 20, &mounts, NULL) < 0)
-		return false;
-	for (char *line = strtok_r(mounts, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char at[256], type[32], options[512];
-
-		if (sscanf(line, "%*s %255s %31s %511s", at, type, options) != 3 ||
-		    strcmp(type, controller ? "cgroup" : "cgroup2") != 0 ||
-		    (controller && !str_has_word(options, controller, ',')))
-			continue;
-		snprintf(where, size, "%s", at);
-		return true;
-	}
-	return false;
-}
+#include "kern/mounts.h"
 
 const char *cgroup_root(void)
 {
 	static char root[256];
 
-	if (root[0] || find_mount("perf_event", root, sizeof(root)) ||
-	    find_mount(NULL, root, sizeof(root)))
+	if (root[0] || mounts_find("cgroup", "perf_event", root, sizeof(root)) == 0 ||
+	    mounts_find("cgroup2", NULL, root, sizeof(root)) == 0)
 		return root;
 	return NULL;
 }
@@ -83,7 +59,7 @@ bool cgroup_path(uint64_t id, struct strbuf *b)
 	ssize_t n = -1;
 	int fd;
 
-	if (!find_mount(NULL, root, sizeof(root)))
+	if (mounts_find("cgroup2", NULL, root, sizeof(root)) < 0)
 		return false;
 	fd = open_by_id(root, id);
 	if (fd >= 0) {

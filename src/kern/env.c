@@ -9,7 +9,7 @@
 #include "kern/tracefs.h"
 
 struct env_group {
-	const char *subsys; /* NULL: the list of subsystems */
+	const char *subsys; /* "": the list of subsystems */
 	struct env_names names;
 	struct env_group *next;
 };
@@ -19,47 +19,11 @@ const char *env_tracefs(struct env *env, struct err *e)
 	return env->roots.tracefs ? env->roots.tracefs : tracefs_find(e);
 }
 
-static const struct env_pmu *pmu(void *ctx, const char *name)
-{
-	return pmu_find(&((struct env *)ctx)->pmus, name);
-}
-
-static struct env_names kern_env_names(void *ctx)
-{
-	return pmu_names(&((struct env *)ctx)->pmus);
-}
-
-static const char *format(void *ctx, const struct env_pmu *p, const char *term)
-{
-	return pmu_format(&((struct env *)ctx)->pmus, p, term);
-}
-
-static struct env_names formats(void *ctx, const struct env_pmu *p)
-{
-	return pmu_formats(&((struct env *)ctx)->pmus, p);
-}
-
-static bool kern_env_event(void *ctx, const struct env_pmu *p, const char *name,
-			   struct env_event *ret)
-{
-	return pmu_event(&((struct env *)ctx)->pmus, p, name, ret);
-}
-
-static struct env_names events(void *ctx, const struct env_pmu *p)
-{
-	return pmu_events(&((struct env *)ctx)->pmus, p);
-}
-
 static int tracepoint(void *ctx, const char *subsys, const char *name, uint64_t *id, struct err *e)
 {
 	const char *root = env_tracefs(ctx, e);
 
 	return root ? tracefs_id(root, subsys, name, id, e) : -(e && e->code ? e->code : ENOTSUP);
-}
-
-static bool same(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 static int tracepoints(void *ctx, const char *subsys, struct env_names *ret, struct err *e)
@@ -75,18 +39,18 @@ static int tracepoints(void *ctx, const char *subsys, struct env_names *ret, str
 	if (!root)
 		return -(e && e->code ? e->code : ENOTSUP);
 	for (g = env->groups; g; g = g->next)
-		if (same(g->subsys, subsys)) {
+		if (strcmp(g->subsys, subsys ? subsys : "") == 0) {
 			*ret = g->names;
 			return 0;
 		}
-	r = subsys ? tracefs_events(root, subsys, &files, e) : tracefs_subsystems(root, &files, e);
+	r = tracefs_events(root, subsys ? subsys : "", &files, e);
 	if (r < 0)
 		return r;
 	list = arena_alloc(a, (files.n + 1) * sizeof(*list));
 	for (size_t i = 0; i < files.n; i++)
 		list[i] = arena_strdup(a, files.name[i]);
 	g = arena_alloc(a, sizeof(*g));
-	g->subsys = subsys ? arena_strdup(a, subsys) : NULL;
+	g->subsys = arena_strdup(a, subsys ? subsys : "");
 	g->names = (struct env_names){ list, files.n };
 	g->next = env->groups;
 	env->groups = g;
@@ -124,12 +88,12 @@ void env_init(struct env *env, const struct env_roots *roots)
 	pmus_init(&env->pmus, env->roots.sysfs);
 	env->spec = (struct spec_env){
 		.ctx = env,
-		.pmu = pmu,
-		.pmu_names = kern_env_names,
-		.pmu_format = format,
-		.pmu_formats = formats,
-		.pmu_event = kern_env_event,
-		.pmu_events = events,
+		.pmu = pmu_find,
+		.pmu_names = pmu_names,
+		.pmu_format = pmu_format,
+		.pmu_formats = pmu_formats,
+		.pmu_event = pmu_event,
+		.pmu_events = pmu_events,
 		.tracepoint = tracepoint,
 		.tracepoints = tracepoints,
 		.symbol = symbol,

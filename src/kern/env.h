@@ -19,8 +19,8 @@ struct env_roots {
 };
 
 struct env {
+	struct pmus pmus;     /* first: what asks for PMUs gets struct env as a context */
 	struct spec_env spec; /* for spec_parse() */
-	struct pmus pmus;
 	struct env_roots roots;
 	struct env_group *groups; /* lists of tracepoints read so far */
 };

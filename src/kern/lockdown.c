@@ -38,7 +38,7 @@ enum lockdown lockdown_read(void)
 	char path[4096];
 	int r;
 
-	if (mounts_find("securityfs", path, sizeof(path)) == 0) {
+	if (mounts_find("securityfs", NULL, path, sizeof(path)) == 0) {
 		AUTO_FREE char *file = mem_printf("%s/lockdown", path);
 
 		r = file_read(file, 4096, &text, NULL);

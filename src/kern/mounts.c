@@ -15,7 +15,7 @@
 #define FSMOUNT_CLOEXEC_FLAG 1u
 #define FSCONFIG_CREATE 6u
 
-int mounts_find(const char *type, char *path, size_t size)
+int mounts_find(const char *type, const char *option, char *path, size_t size)
 {
 	FILE *f = setmntent("/proc/self/mounts", "re");
 	char buf[4096 + 1024];
@@ -25,7 +25,7 @@ int mounts_find(const char *type, char *path, size_t size)
 	if (!f)
 		return -errno;
 	while (getmntent_r(f, &m, buf, sizeof(buf))) {
-		if (strcmp(m.mnt_type, type) != 0)
+		if (strcmp(m.mnt_type, type) != 0 || (option && !hasmntopt(&m, option)))
 			continue;
 		r = snprintf(path, size, "%s", m.mnt_dir) < (int)size ? 0 : -ENAMETOOLONG;
 		break;

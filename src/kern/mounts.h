@@ -5,8 +5,9 @@
 
 #include <stddef.h>
 
-/* The first mount of this type ("tracefs", "cgroup2"); -ENOENT when there is none. */
-int mounts_find(const char *type, char *path, size_t size);
+/* The first mount of this type ("tracefs", "cgroup2"), with this option unless it is NULL; -ENOENT
+ * when there is none. */
+int mounts_find(const char *type, const char *option, char *path, size_t size);
 
 /*
  * A filesystem opened without mounting it anywhere: a directory descriptor

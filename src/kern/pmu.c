@@ -11,8 +11,10 @@
 struct pmu {
 	struct env_pmu pub; /* first: what is handed out is cast back */
 	bool missing;
-	struct env_names formats, events;
-	bool formats_read, events_read;
+	struct pmu_list {
+		struct env_names names;
+		bool read;
+	} formats, events;
 	struct pmu *next;
 };
 
@@ -50,8 +52,9 @@ static bool is_core(const char *name, const char *cpus)
 	return cpus || strcmp(name, "cpu") == 0 || str_starts(name, "cpum_cf");
 }
 
-const struct env_pmu *pmu_find(struct pmus *p, const char *name)
+const struct env_pmu *pmu_find(void *pmus, const char *name)
 {
+	struct pmus *p = pmus;
 	struct pmu *m;
 	const char *type;
 	uint64_t number = 0;
@@ -99,44 +102,45 @@ static struct env_names read_dir(struct pmus *p, const char *path)
 	return (struct env_names){ names, n };
 }
 
-struct env_names pmu_names(struct pmus *p)
+struct env_names pmu_names(void *pmus)
 {
+	struct pmus *p = pmus;
+
 	if (!p->listed)
 		p->names = read_dir(p, p->dir);
 	p->listed = true;
 	return p->names;
 }
 
-struct env_names pmu_formats(struct pmus *p, const struct env_pmu *pmu)
+static struct env_names pmu_read(struct pmus *p, const struct env_pmu *pmu, const char *dir,
+				 struct pmu_list *l)
 {
-	struct pmu *m = (struct pmu *)pmu;
-	AUTO_FREE char *path = mem_printf("%s/%s/format", p->dir, pmu->name);
+	AUTO_FREE char *path = mem_printf("%s/%s/%s", p->dir, pmu->name, dir);
 
-	if (!m->formats_read)
-		m->formats = read_dir(p, path);
-	m->formats_read = true;
-	return m->formats;
+	if (!l->read)
+		l->names = read_dir(p, path);
+	l->read = true;
+	return l->names;
 }
 
-struct env_names pmu_events(struct pmus *p, const struct env_pmu *pmu)
+struct env_names pmu_formats(void *pmus, const struct env_pmu *pmu)
 {
-	struct pmu *m = (struct pmu *)pmu;
-	AUTO_FREE char *path = mem_printf("%s/%s/events", p->dir, pmu->name);
-
-	if (!m->events_read)
-		m->events = read_dir(p, path);
-	m->events_read = true;
-	return m->events;
+	return pmu_read(pmus, pmu, "format", &((struct pmu *)pmu)->formats);
 }
 
-const char *pmu_format(struct pmus *p, const struct env_pmu *pmu, const char *term)
+struct env_names pmu_events(void *pmus, const struct env_pmu *pmu)
+{
+	return pmu_read(pmus, pmu, "events", &((struct pmu *)pmu)->events);
+}
+
+const char *pmu_format(void *pmus, const struct env_pmu *pmu, const char *term)
 {
 	char rest[300];
 
 	if (!is_file_name(term))
 		return NULL;
 	snprintf(rest, sizeof(rest), "format/%s", term);
-	return read_line(p, pmu->name, rest);
+	return read_line(pmus, pmu->name, rest);
 }
 
 static char *attachment(struct pmus *p, const struct env_pmu *pmu, const char *name,
@@ -148,8 +152,9 @@ static char *attachment(struct pmus *p, const struct env_pmu *pmu, const char *n
 	return read_line(p, pmu->name, rest);
 }
 
-bool pmu_event(struct pmus *p, const struct env_pmu *pmu, const char *name, struct env_event *ret)
+bool pmu_event(void *pmus, const struct env_pmu *pmu, const char *name, struct env_event *ret)
 {
+	struct pmus *p = pmus;
 	struct env_event ev = { .scale = 1.0 };
 	const char *scale;
 	char *end;

@@ -23,13 +23,13 @@ struct pmus {
 void pmus_init(struct pmus *p, const char *sysfs);
 void pmus_free(struct pmus *p);
 
-const struct env_pmu *pmu_find(struct pmus *p, const char *name); /* NULL when there is none */
-struct env_names pmu_names(struct pmus *p);
-const char *pmu_format(struct pmus *p, const struct env_pmu *pmu, const char *term);
-struct env_names pmu_formats(struct pmus *p, const struct env_pmu *pmu);
-bool pmu_event(struct pmus *p, const struct env_pmu *pmu, const char *name, struct env_event *ret);
-struct env_names pmu_events(struct pmus *p, const struct env_pmu *pmu);
-
+/* As the grammar asks (event/env.h): pmus is a struct pmus. */
+const struct env_pmu *pmu_find(void *pmus, const char *name); /* NULL when there is none */
+struct env_names pmu_names(void *pmus);
+const char *pmu_format(void *pmus, const struct env_pmu *pmu, const char *term);
+struct env_names pmu_formats(void *pmus, const struct env_pmu *pmu);
+bool pmu_event(void *pmus, const struct env_pmu *pmu, const char *name, struct env_event *ret);
+struct env_names pmu_events(void *pmus, const struct env_pmu *pmu);
 /* Is there a PMU that counts what CPUs do (cycles, instructions)? */
 bool pmu_has_core(struct pmus *p);
 

@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/str.h"
 #include "config.h"
+
+#define COMM_MAX 15 /* the kernel keeps so much of a name */
 
 struct parse {
 	struct thread_list list;
@@ -104,32 +108,41 @@ int proc_threads(const char *tids, struct thread_list *ret, struct err *e)
 	return parse_list(tids, false, ret, e);
 }
 
-/* Threads of processes that belong to uid, or of all when uid is NULL. */
-static int all_of(const uid_t *uid, struct thread_list *ret, struct err *e)
+int proc_pids(struct thread_list *ret, struct err *e)
 {
-	struct thread_list l = { 0 };
 	struct file_names names;
 	int r = file_list("/proc", &names);
 
+	*ret = (struct thread_list){ 0 };
 	if (r < 0) {
 		err_set(e, -r, "cannot read /proc: %s", strerror(-r));
 		return err_hint(e, "mount -t proc proc /proc");
 	}
-	for (size_t i = 0; i < names.n; i++) {
-		char path[300];
+	for (size_t i = 0; i < names.n; i++)
+		if (isdigit((unsigned char)names.name[i][0]))
+			proc_add(ret, atoi(names.name[i]));
+	file_names_free(&names);
+	return 0;
+}
+
+/* Threads of processes that belong to uid, or of all when uid is NULL. */
+static int all_of(const uid_t *uid, struct thread_list *ret, struct err *e)
+{
+	struct thread_list l = { 0 }, pids;
+	int r = proc_pids(&pids, e);
+
+	for (size_t i = 0; i < pids.n; i++) {
+		char path[64];
 		struct stat st;
 
-		if (!isdigit((unsigned char)names.name[i][0]))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s", names.name[i]);
-		if (uid && (stat(path, &st) < 0 || st.st_uid != *uid))
-			continue;
-		add_tasks(&l, atoi(names.name[i])); /* one that has just gone is no error */
+		snprintf(path, sizeof(path), "/proc/%d", pids.tid[i]);
+		if (!uid || (stat(path, &st) == 0 && st.st_uid == *uid))
+			add_tasks(&l, pids.tid[i]); /* one that has just gone is no error */
 	}
-	file_names_free(&names);
+	thread_list_free(&pids);
 	l.n = sort_unique(l.tid, l.n);
 	*ret = l;
-	return 0;
+	return r;
 }
 
 int proc_threads_all(struct thread_list *ret, struct err *e)
@@ -203,4 +216,97 @@ bool proc_alive(pid_t tid)
 		return false;
 	p = strrchr(line, ')'); /* the name before it may hold anything */
 	return p && p[1] == ' ' && p[2] != 'Z' && p[2] != 'X';
+}
+
+/* --- by name: what top and ps show, or the file that a process runs --- */
+
+/* The name of the file that a process runs; "" where that may not be seen. */
+static void program_of(pid_t pid, char *buf, size_t size)
+{
+	char path[64], target[4096];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, target, sizeof(target) - 1);
+	target[n > 0 ? n : 0] = '\0';
+	snprintf(buf, size, "%.250s", str_base_name(target));
+	if (str_ends(buf, " (deleted)"))
+		buf[strlen(buf) - strlen(" (deleted)")] = '\0';
+}
+
+static bool proc_is_called(pid_t pid, const char *name, struct strtab *seen)
+{
+	char comm[32], program[256];
+
+	if (!proc_comm(pid, comm, sizeof(comm)))
+		return false;
+	program_of(pid, program, sizeof(program));
+	if (strcmp(name, comm) == 0 || strcmp(name, program) == 0)
+		return true;
+	strtab_add(seen, comm);
+	if (program[0] && strncmp(program, comm, COMM_MAX) != 0)
+		strtab_add(seen, program);
+	return false;
+}
+
+static int none_of(const char *name, const struct strtab *seen, struct err *e)
+{
+	struct str_nearest near = { .typed = name };
+	char list[256];
+
+	for (uint32_t i = 0; i < seen->n; i++)
+		str_nearest_add(&near, strtab_get(seen, i));
+	err_set(e, ESRCH, "no process is called '%.80s'", name);
+	if (str_nearest_list(&near, list, sizeof(list)))
+		return err_hint(e, "did you mean %s?", list);
+	return err_hint(e, "it may have exited; ps -e shows what runs");
+}
+
+int proc_named(const char *name, struct thread_list *ret, struct err *e)
+{
+	struct thread_list l = { 0 }, pids;
+	struct strtab seen = { 0 };
+	int r = proc_pids(&pids, e);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < pids.n; i++)
+		if (pids.tid[i] != getpid() && proc_is_called(pids.tid[i], name, &seen))
+			proc_add(&l, pids.tid[i]);
+	thread_list_free(&pids);
+	r = l.n ? 0 : none_of(name, &seen, e);
+	strtab_free(&seen);
+	if (r == 0)
+		*ret = l;
+	return r;
+}
+
+int proc_one(const char *text, pid_t *ret, struct err *e)
+{
+	struct thread_list l = { 0 };
+	AUTO_STRBUF all = { 0 };
+	uint64_t v;
+	int r = 0;
+
+	if (str_u64(text, &v)) {
+		if (!v || v > INT32_MAX || !proc_alive((pid_t)v)) {
+			err_set(e, ESRCH, "there is no process %s", text);
+			return err_hint(e, "it may have exited; pgrep -a NAME shows what runs");
+		}
+		*ret = (pid_t)v;
+		return 0;
+	}
+	r = proc_named(text, &l, e);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < l.n; i++)
+		strbuf_printf(&all, "%s%d", i ? ", " : "", (int)l.tid[i]);
+	if (l.n > 1) {
+		err_set(e, EINVAL, "%zu processes are called '%s', and one is wanted", l.n, text);
+		r = err_hint(e, "one of %.200s", strbuf_str(&all));
+	} else {
+		*ret = l.tid[0];
+	}
+	thread_list_free(&l);
+	return r;
 }

@@ -21,6 +21,8 @@ int proc_threads(const char *tids, struct thread_list *ret, struct err *e);
 int proc_threads_of_user(const char *user, struct thread_list *ret, struct err *e);
 /* Every thread there is. */
 int proc_threads_all(struct thread_list *ret, struct err *e);
+/* The processes there are, in no order. On failure there are none in *ret. */
+int proc_pids(struct thread_list *ret, struct err *e);
 void thread_list_free(struct thread_list *l);
 
 /* The processes of a name, as pidof has them: all but this one. None is an error that names near

@@ -87,6 +87,12 @@ static void virt_set(char *buf, size_t size, const char *text)
 	snprintf(buf, size, "%.*s", (int)size - 1, text);
 }
 
+static void virt_is_guest(struct virt *v, const char *hypervisor)
+{
+	v->vm = true;
+	virt_set(v->hypervisor, sizeof(v->hypervisor), hypervisor);
+}
+
 static const struct virt_product *dmi(void)
 {
 	static const char *const files[] = { "product_name", "sys_vendor", "board_vendor",
@@ -133,8 +139,7 @@ static void by_cpu(struct virt *v)
 		if (b & 1)
 			return;
 	}
-	v->vm = true;
-	virt_set(v->hypervisor, sizeof(v->hypervisor), name ? name : "unknown");
+	virt_is_guest(v, name ? name : "unknown");
 }
 #	define HAVE_CPUID true
 #else
@@ -151,19 +156,15 @@ static void by_device_tree(struct virt *v)
 	char text[256];
 
 	if (file_line("/proc/device-tree/hypervisor/compatible", text, sizeof(text)) == 0) {
-		v->vm = true;
-		virt_set(v->hypervisor, sizeof(v->hypervisor),
-			 strcmp(text, "linux,kvm") == 0 ? "KVM"
-			 : strstr(text, "xen")		? "Xen"
-			 : strstr(text, "vmware")	? "VMware"
-							: text);
+		virt_is_guest(v, strcmp(text, "linux,kvm") == 0 ? "KVM"
+				 : strstr(text, "xen")		? "Xen"
+				 : strstr(text, "vmware")	? "VMware"
+								: text);
 	} else if (file_line("/proc/device-tree/compatible", text, sizeof(text)) == 0 &&
 		   (strstr(text, "dummy-virt") || strstr(text, "qemu,"))) {
-		v->vm = true;
-		virt_set(v->hypervisor, sizeof(v->hypervisor), "QEMU");
+		virt_is_guest(v, "QEMU");
 	} else if (file_exists("/proc/device-tree/ibm,partition-name")) {
-		v->vm = true;
-		virt_set(v->hypervisor, sizeof(v->hypervisor), "PowerVM");
+		virt_is_guest(v, "PowerVM");
 	}
 }
 
@@ -183,9 +184,7 @@ static void by_kernel(struct virt *v)
 				 strcmp(line, "xen") == 0 ? "Xen" : line);
 	}
 	if (file_read("/proc/sysinfo", 1 << 16, &text, NULL) == 0 && strstr(text, "VM00")) {
-		v->vm = true;
-		virt_set(v->hypervisor, sizeof(v->hypervisor),
-			 strstr(text, "KVM") ? "KVM" : "z/VM");
+		virt_is_guest(v, strstr(text, "KVM") ? "KVM" : "z/VM");
 	}
 	if (file_line("/proc/sys/kernel/osrelease", line, sizeof(line)) == 0 &&
 	    (strstr(line, "microsoft-standard") || strstr(line, "Microsoft")))
@@ -270,8 +269,7 @@ void virt_read(struct virt *v)
 	if (!HAVE_CPUID && !v->vm) {
 		by_device_tree(v);
 		if (!v->vm && p && p->hypervisor) {
-			v->vm = true;
-			virt_set(v->hypervisor, sizeof(v->hypervisor), p->hypervisor);
+			virt_is_guest(v, p->hypervisor);
 		}
 	}
 	if (p && !v->platform[0])

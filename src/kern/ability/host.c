@@ -204,8 +204,8 @@ static void cgroups(struct ability_host *h)
 	struct statfs st;
 	const char *row;
 
-	mounts_find("cgroup2", v2, sizeof(v2));
-	mounts_find("cgroup", v1, sizeof(v1));
+	mounts_find("cgroup2", NULL, v2, sizeof(v2));
+	mounts_find("cgroup", NULL, v1, sizeof(v1));
 	if (statfs("/sys/fs/cgroup", &st) == 0 && st.f_type == CGROUP2_SUPER_MAGIC)
 		snprintf(h->cgroup, sizeof(h->cgroup), "v2");
 	else if (v1[0] || v2[0])

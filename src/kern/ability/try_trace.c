@@ -205,8 +205,8 @@ void try_trace(struct try_trace *t, bool perfmon)
 	file_i64("/proc/sys/kernel/ftrace_enabled", &t->ftrace_enabled);
 	t->possible =
 		file_exists("/sys/kernel/tracing") || file_exists("/sys/kernel/debug/tracing");
-	mounts_find("debugfs", t->debugfs, sizeof(t->debugfs));
-	if (mounts_find("tracefs", t->path, sizeof(t->path)) < 0) {
+	mounts_find("debugfs", NULL, t->debugfs, sizeof(t->debugfs));
+	if (mounts_find("tracefs", NULL, t->path, sizeof(t->path)) < 0) {
 		t->path[0] = '\0';
 		/* Old kernels mount it there when somebody looks. */
 		if (t->debugfs[0] && access("/sys/kernel/debug/tracing/events", F_OK) == 0)
