@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/probe/functime.h"
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,16 +10,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "config.h"
+#include "kern/bpf.h"
 #include "kern/btf_types.h"
 #include "live/attached.h"
 #include "live/ourselves.h"
-#if HAVE_WALKER
-#	include <bpf/bpf.h>
-#	include <bpf/libbpf.h>
-#	include <linux/bpf.h>
-
-#	include "time.skel.h"
+#include "time.skel.h"
 
 struct functime {
 	struct time_bpf *bpf;
@@ -97,18 +94,10 @@ int functime_read(const struct functime *t, struct functime_cpu **ret, size_t *n
 	return 0;
 }
 
-static uint64_t missed(const struct bpf_program *p)
-{
-	struct bpf_prog_info info = { 0 };
-	uint32_t size = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &size) < 0 ? 0
-									    : info.recursion_misses;
-}
-
 uint64_t functime_missed(const struct functime *t)
 {
-	return missed(t->bpf->progs.enter) + missed(t->bpf->progs.leave);
+	return bpf_missed(bpf_program__fd(t->bpf->progs.enter)) +
+	       bpf_missed(bpf_program__fd(t->bpf->progs.leave));
 }
 
 static void functime_argument(const struct functime *t, uint32_t type, uint64_t v,
@@ -153,34 +142,3 @@ void functime_close(struct functime *t)
 	btf_types_free(t->types);
 	free(t);
 }
-
-#else
-
-int functime_open(const struct functime_opts *o, struct functime **ret, struct err *e)
-{
-	(void)o, (void)ret;
-	return err_set(e, ENOTSUP, "this kymo was built without BPF programs");
-}
-
-int functime_read(const struct functime *t, struct functime_cpu **ret, size_t *n, struct err *e)
-{
-	(void)t, (void)ret, (void)n;
-	return err_set(e, ENOTSUP, "this kymo was built without BPF programs");
-}
-
-uint64_t functime_missed(const struct functime *t)
-{
-	(void)t;
-	return 0;
-}
-
-void functime_args(const struct functime *t, const struct functime_slow *s, struct strbuf *out)
-{
-	(void)t, (void)s, (void)out;
-}
-
-void functime_close(struct functime *t)
-{
-	(void)t;
-}
-#endif

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/walk/walker.h"
 
-#include "config.h"
-#if HAVE_WALKER
+#include "live/walk/walker_priv.h"
 
-#	include "live/walk/walker_priv.h"
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-#	include <bpf/bpf.h>
-#	include <bpf/libbpf.h>
-#	include <string.h>
-#	include <time.h>
-#	include <unistd.h>
-
-#	include "sym/find/cache.h"
-#	include "walk.skel.h"
+#include "sym/find/cache.h"
+#include "walk.skel.h"
 
 uint64_t walker_now(void)
 {
@@ -157,4 +154,3 @@ void walker_stats(const struct walker *w, struct walker_stats *ret)
 		ret->verified_insns = info.verified_insns;
 	}
 }
-#endif

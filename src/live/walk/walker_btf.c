@@ -4,22 +4,19 @@
  * type information for libbpf, which would take 15 ms to read all of them. They are
  * kept in the cache by the kernel's build-id.
  */
-#include "config.h"
-#if HAVE_WALKER
+#include <linux/btf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#	include <linux/btf.h>
-#	include <string.h>
-#	include <sys/mman.h>
-#	include <unistd.h>
+#include "base/file.h"
+#include "base/str.h"
+#include "kern/btf_types.h"
+#include "live/about/ksyms.h"
+#include "live/walk/walker_priv.h"
+#include "sym/find/cache.h"
 
-#	include "base/file.h"
-#	include "base/str.h"
-#	include "kern/btf_types.h"
-#	include "live/about/ksyms.h"
-#	include "live/walk/walker_priv.h"
-#	include "sym/find/cache.h"
-
-#	define CACHE_NAME "walk-types-2" /* another number when parts change */
+#define CACHE_NAME "walk-types-2" /* another number when parts change */
 
 struct part {
 	const char *name;
@@ -142,4 +139,3 @@ int walker_btf(bool keep)
 	}
 	return fd;
 }
-#endif

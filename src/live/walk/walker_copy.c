@@ -3,18 +3,15 @@
  * Samples the program could not finish, with a copy of their stack: they wait
  * until the tables they need are built, then are unwound here.
  */
-#include "config.h"
-#if HAVE_WALKER
+#include "live/walk/walker_priv.h"
 
-#	include "live/walk/walker_priv.h"
+#include <elf.h>
+#include <string.h>
 
-#	include <elf.h>
-#	include <string.h>
-
-#	define WAIT_NS 1000000000u    /* no sample waits longer for a table */
-#	define WAIT_MAP_NS 250000000u /* nor so long for the record of a mapping */
-#	define REST_NS 300000000u     /* between two times that tables' memory is given back */
-#	define COPIED_MAX 4096	       /* that wait at once */
+#define WAIT_NS 1000000000u    /* no sample waits longer for a table */
+#define WAIT_MAP_NS 250000000u /* nor so long for the record of a mapping */
+#define REST_NS 300000000u     /* between two times that tables' memory is given back */
+#define COPIED_MAX 4096	       /* that wait at once */
 
 /* What a process had mapped before it became another program. */
 struct walker_image {
@@ -164,13 +161,13 @@ static void unwind(struct walker *w, struct walker_copied *c, struct space *sp, 
 				   .find = walker_copy_find,
 				   .ctx = sp };
 
-#	if defined(__x86_64__)
+#if defined(__x86_64__)
 	regs.machine = EM_X86_64;
 	regs.known = 0x1ffff;
-#	else
+#else
 	regs.machine = EM_AARCH64;
 	regs.known = 0x1ffffffffu;
-#	endif
+#endif
 	memcpy(regs.r, c->regs.r, sizeof(regs.r));
 	sp->p = c->image ? &c->image->proc : walker_proc_find(w, (int32_t)c->s.pid);
 	unwind_stack(&in, &cache, chain, w->o.depth, r);
@@ -266,4 +263,3 @@ void walker_copy_free(struct walker *w)
 		free(c);
 	}
 }
-#endif

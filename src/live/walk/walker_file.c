@@ -8,36 +8,33 @@
  * deleted files and in other mount namespaces; else by its path under the process's root, if the
  * inode there is the same.
  */
-#include "config.h"
-#if HAVE_WALKER
+#include "live/walk/walker_priv.h"
 
-#	include "live/walk/walker_priv.h"
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <malloc.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
-#	include <elf.h>
-#	include <errno.h>
-#	include <fcntl.h>
-#	include <inttypes.h>
-#	include <linux/openat2.h>
-#	include <malloc.h>
-#	include <string.h>
-#	include <sys/auxv.h>
-#	include <sys/syscall.h>
-#	include <sys/sysmacros.h>
-#	include <sys/vfs.h>
-#	include <unistd.h>
+#include "base/file.h"
+#include "base/str.h"
+#include "sym/elf/elf.h"
 
-#	include "base/file.h"
-#	include "base/str.h"
-#	include "sym/elf/elf.h"
-
-#	define CHECK_EVERY 1000000000u /* ns between two looks at a file's identity */
-#	define FILES_MAX 2048		/* more are kept only while all are mapped */
-#	define OVERLAYFS_MAGIC 0x794c7630
-#	if defined(__x86_64__)
-#		define HOST_MACHINE EM_X86_64
-#	else
-#		define HOST_MACHINE EM_AARCH64
-#	endif
+#define CHECK_EVERY 1000000000u /* ns between two looks at a file's identity */
+#define FILES_MAX 2048		/* more are kept only while all are mapped */
+#define OVERLAYFS_MAGIC 0x794c7630
+#if defined(__x86_64__)
+#	define HOST_MACHINE EM_X86_64
+#else
+#	define HOST_MACHINE EM_AARCH64
+#endif
 
 /* ---- opening ---- */
 
@@ -485,4 +482,3 @@ void walker_file_free(struct walker *w)
 	map_free(&w->file_by_key);
 	ehframe_close(w->vdso);
 }
-#endif

@@ -5,19 +5,16 @@
  * libbpf makes the program around it complete, as if to load it; what is loaded in its
  * place does nothing, because the code is verified as a part of the programs that call it.
  */
-#include "config.h"
-#if HAVE_WALKER
+#include "live/walk/walker_priv.h"
 
-#	include "live/walk/walker_priv.h"
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <string.h>
 
-#	include <bpf/bpf.h>
-#	include <bpf/btf.h>
-#	include <bpf/libbpf.h>
-#	include <string.h>
+#include "walk.skel.h"
 
-#	include "walk.skel.h"
-
-#	define SECTION "kymo_fn"
+#define SECTION "kymo_fn"
 
 /* The walker whose object is being loaded: one at a time in a thread. */
 static __thread struct walker *loading;
@@ -241,4 +238,3 @@ bool walker_function(const struct walker *w, enum walker_which which, struct wal
 		}
 	return false;
 }
-#endif

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* User stacks of tracepoints and probes (bpf/walk_hit.h): where the programs are attached. */
-#include "config.h"
-#if HAVE_WALKER
+#include "live/walk/walker_priv.h"
 
-#	include "live/walk/walker_priv.h"
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <string.h>
+#include <unistd.h>
 
-#	include <bpf/bpf.h>
-#	include <bpf/libbpf.h>
-#	include <string.h>
-#	include <unistd.h>
-
-#	include "base/file.h"
-#	include "kern/perf.h"
-#	include "walk.skel.h"
+#include "base/file.h"
+#include "kern/perf.h"
+#include "walk.skel.h"
 
 void walker_hits_configure(struct walker *w)
 {
@@ -85,4 +82,3 @@ int walker_hit_probe(struct walker *w, const struct walker_probe *p, struct err 
 	return r < 0 ? err_set(e, -r, "stacks cannot be walked at %s: %s", p->target, strerror(-r))
 		     : 0;
 }
-#endif

@@ -7,21 +7,18 @@
  * build-id it lies under), one object and one libbpf (which its name tells); what is damaged, or
  * was refused, is not used.
  */
-#include "config.h"
-#if HAVE_WALKER
+#include <linux/bpf.h>
+#include <string.h>
+#include <unistd.h>
 
-#	include <linux/bpf.h>
-#	include <string.h>
-#	include <unistd.h>
+#include "base/file.h"
+#include "kern/bpf.h"
+#include "live/about/ksyms.h"
+#include "live/walk/walker_priv.h"
+#include "sym/find/cache.h"
 
-#	include "base/file.h"
-#	include "kern/bpf.h"
-#	include "live/about/ksyms.h"
-#	include "live/walk/walker_priv.h"
-#	include "sym/find/cache.h"
-
-#	define MAX_BYTES (256u << 10)
-#	define MAGIC 0x326e66776f6d796bu /* kymowfn2 */
+#define MAX_BYTES (256u << 10)
+#define MAGIC 0x326e66776f6d796bu /* kymowfn2 */
 
 struct head {
 	uint64_t magic, check; /* of all that follows */
@@ -279,4 +276,3 @@ uint64_t walker_kept_lost(const struct walker *w)
 		memcpy(&lost, value + w->kept.lost_at, sizeof(lost));
 	return lost;
 }
-#endif

@@ -2,22 +2,19 @@
 /*
  * Getting the walker's program into the kernel: what it is told, its maps, and why it is refused.
  */
-#include "config.h"
-#if HAVE_WALKER
+#include "live/walk/walker_priv.h"
 
-#	include "live/walk/walker_priv.h"
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
-#	include <bpf/bpf.h>
-#	include <bpf/libbpf.h>
-#	include <stdio.h>
-#	include <string.h>
-#	include <unistd.h>
+#include "event/trace.h"
+#include "walk.skel.h"
 
-#	include "event/trace.h"
-#	include "walk.skel.h"
-
-#	define RING_MIN (4u << 20)
-#	define RING_MAX (32u << 20)
+#define RING_MIN (4u << 20)
+#define RING_MAX (32u << 20)
 
 void walker_defaults(struct walker_opts *o)
 {
@@ -54,16 +51,16 @@ void walker_defaults(struct walker_opts *o)
 /* Return addresses on aarch64 may carry authentication codes above the address. */
 static uint64_t ra_mask(void)
 {
-#	if defined(__aarch64__)
+#if defined(__aarch64__)
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0), mask = 0xffff;
 
 	/* Stacks lie right below the end of user space. */
 	while (mask < here)
 		mask = mask << 1 | 1;
 	return mask;
-#	else
+#else
 	return UINT64_MAX;
-#	endif
+#endif
 }
 
 static volatile struct walk_config *config(struct walker *w)
@@ -299,4 +296,3 @@ int walker_load(struct walker *w, struct err *e)
 		return r;
 	return w->bpf ? walker_off_filter(w, e) : 0;
 }
-#endif

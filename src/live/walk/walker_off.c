@@ -6,19 +6,16 @@
  * There are two tables of sums. The programs write to one of them; to empty it
  * they are led to the other one first, so that no wait is lost in between.
  */
-#include "config.h"
-#if HAVE_WALKER
+#include "live/walk/walker_priv.h"
 
-#	include "live/walk/walker_priv.h"
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <string.h>
+#include <unistd.h>
 
-#	include <bpf/bpf.h>
-#	include <bpf/libbpf.h>
-#	include <string.h>
-#	include <unistd.h>
+#include "walk.skel.h"
 
-#	include "walk.skel.h"
-
-#	define GRACE_US 1000 /* programs that began with the old table have ended by then */
+#define GRACE_US 1000 /* programs that began with the old table have ended by then */
 
 static bool fits_cpus(const struct walker_off *o)
 {
@@ -213,5 +210,3 @@ void walker_off_stats(const struct walker *w, struct walker_stats *ret)
 	ret->off_lost_tasks = w->bpf->bss->off_lost_tasks;
 	ret->off_lost_ends = w->bpf->bss->off_lost_ends;
 }
-
-#endif

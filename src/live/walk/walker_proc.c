@@ -7,25 +7,22 @@
  * then the process's entry leads there, and the old blocks rest for a while
  * because the program may still be reading them.
  */
-#include "config.h"
-#if HAVE_WALKER
+#include "live/walk/walker_priv.h"
 
-#	include "live/walk/walker_priv.h"
+#include <bpf/bpf.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/sysmacros.h>
 
-#	include <bpf/bpf.h>
-#	include <ctype.h>
-#	include <inttypes.h>
-#	include <string.h>
-#	include <sys/sysmacros.h>
+#include "base/file.h"
+#include "base/str.h"
 
-#	include "base/file.h"
-#	include "base/str.h"
-
-#	define REST_NS 200000000u	/* a given-up list is not reused so soon */
-#	define SCAN_WAIT_MIN 20000000u /* ns between two looks at a process's /proc */
-#	define SCAN_WAIT_MAX 2000000000u
-#	define DEAD_NS 3000000000u /* how long a dead process is remembered, for copied stacks */
-#	define MAPS_FILE_MAX (64u << 20)
+#define REST_NS 200000000u	/* a given-up list is not reused so soon */
+#define SCAN_WAIT_MIN 20000000u /* ns between two looks at a process's /proc */
+#define SCAN_WAIT_MAX 2000000000u
+#define DEAD_NS 3000000000u /* how long a dead process is remembered, for copied stacks */
+#define MAPS_FILE_MAX (64u << 20)
 
 /* ---- lists in the kernel ---- */
 
@@ -527,4 +524,3 @@ void walker_proc_free(struct walker *w)
 	map_free(&w->proc_by_pid);
 	free(w->list_used);
 }
-#endif

@@ -2,14 +2,11 @@
 /*
  * The walker's ring: from records to samples, and what is waited for.
  */
-#include "config.h"
-#if HAVE_WALKER
+#include "live/walk/walker_priv.h"
 
-#	include "live/walk/walker_priv.h"
-
-#	include <bpf/libbpf.h>
-#	include <string.h>
-#	include <unistd.h>
+#include <bpf/libbpf.h>
+#include <string.h>
+#include <unistd.h>
 
 struct reading {
 	struct walker *w;
@@ -208,4 +205,3 @@ void walker_settle(struct walker *w, int timeout_ms)
 			usleep(1000);
 	}
 }
-#endif

@@ -4,21 +4,18 @@
  * and writes, made as they are needed. A table larger than a slab is cut into
  * parts of equal numbers of chunks. Rules are shared by all tables.
  */
-#include "config.h"
-#if HAVE_WALKER
+#include "live/walk/walker_priv.h"
 
-#	include "live/walk/walker_priv.h"
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#	include <bpf/bpf.h>
-#	include <bpf/libbpf.h>
-#	include <errno.h>
-#	include <string.h>
-#	include <sys/mman.h>
-#	include <unistd.h>
+#include "walk.skel.h"
 
-#	include "walk.skel.h"
-
-#	define PIECE 65536u /* bytes of an area that are mapped at once; no page is larger */
+#define PIECE 65536u /* bytes of an area that are mapped at once; no page is larger */
 
 /* ---- memory ---- */
 
@@ -492,4 +489,3 @@ void walker_slab_free(struct walker *w)
 	walker_area_close(&w->rules_area);
 	index_free(&w->rule_index);
 }
-#endif
