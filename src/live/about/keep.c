@@ -2,7 +2,6 @@
 #include "live/about/keep.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/magic.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -17,6 +16,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "kern/maps.h"
 #include "live/about/keep_noid.h"
 #include "live/about/mmap2.h"
 #include "sym/find/cache.h"
@@ -76,10 +76,9 @@ static bool is_temporary(const char *path)
 /* The file that is mapped there, as far as its process is. */
 static bool stat_mapped(const struct mmap2 *m, struct stat *ret)
 {
-	char link[96];
+	char link[PROC_MAP_FILE];
 
-	snprintf(link, sizeof(link), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, m->pid, m->addr,
-		 m->addr + m->len);
+	proc_map_file(link, (pid_t)m->pid, m->addr, m->addr + m->len);
 	return stat(link, ret) == 0;
 }
 

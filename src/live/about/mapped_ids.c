@@ -2,7 +2,6 @@
 #include "live/about/mapped_ids.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linux/fs.h>
 #include <pthread.h>
@@ -19,6 +18,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "kern/maps.h"
 #include "live/about/mmap2.h"
 #include "sym/elf/elf.h"
 
@@ -106,10 +106,9 @@ static bool read_file(struct known *k, int fd, const struct mmap2 *r)
 /* The mapping while the process has it, its path as the process sees it, or as we do. */
 static void read_mapped(struct known *k, const struct mmap2 *r)
 {
-	char path[96];
+	char path[PROC_MAP_FILE];
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, r->pid, r->addr,
-		 r->addr + r->len);
+	proc_map_file(path, (pid_t)r->pid, r->addr, r->addr + r->len);
 	if (read_file(k, file_open_input(path, NULL), r))
 		return;
 	snprintf(path, sizeof(path), "/proc/%u/root", r->pid);

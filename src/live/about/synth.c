@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/about/synth.h"
 
-#include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +13,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kern/maps.h"
 
 static void synth_add(struct synth_record *r, const void *data, size_t n)
 {
@@ -118,37 +117,9 @@ static int namespaces_record(const struct synth *s, pid_t pid, pid_t tid, struct
 	return synth_emit(s, &r, PERF_RECORD_NAMESPACES, 0, pid, tid, e);
 }
 
-struct mapping {
-	uint64_t start, end, pgoff, ino;
-	unsigned maj, min, prot, flags;
-	const char *path;
-};
-
-/* "7f..-7f.. r-xp 00001000 fe:00 1234   /usr/lib/x.so" */
-static bool parse_mapping(char *line, struct mapping *m)
-{
-	unsigned long long start, end, pgoff, ino;
-	char prot[8];
-	int at = 0;
-
-	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, prot, &pgoff, &m->maj,
-		   &m->min, &ino, &at) < 7 ||
-	    !at)
-		return false;
-	m->start = start;
-	m->end = end;
-	m->pgoff = pgoff;
-	m->ino = ino;
-	m->prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) |
-		  (prot[2] == 'x' ? PROT_EXEC : 0u);
-	m->flags = prot[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
-	m->path = line[at] ? line + at : "//anon";
-	return true;
-}
-
 /* A file's build-id through the process's own view of it; remembered, since every process maps
  * libc. */
-static bool file_build_id(pid_t pid, const struct mapping *m, struct build_id *ret)
+static bool file_build_id(pid_t pid, const struct proc_map *m, struct build_id *ret)
 {
 	static struct {
 		unsigned maj, min;
@@ -156,7 +127,7 @@ static bool file_build_id(pid_t pid, const struct mapping *m, struct build_id *r
 		struct build_id id;
 	} seen[1024];
 	size_t at = (m->ino * 31 + m->maj * 7 + m->min) % ARRAY_SIZE(seen);
-	char path[128];
+	char path[PROC_MAP_FILE];
 	int fd;
 
 	if (m->path[0] != '/' || !m->ino || str_starts(m->path, "//"))
@@ -166,8 +137,7 @@ static bool file_build_id(pid_t pid, const struct mapping *m, struct build_id *r
 		seen[at].maj = m->maj;
 		seen[at].min = m->min;
 		seen[at].ino = m->ino;
-		snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
-			 (unsigned long long)m->start, (unsigned long long)m->end);
+		proc_map_file(path, pid, m->start, m->end);
 		fd = file_open_input(path, NULL);
 		fd = fd >= 0 ? fd : file_open_input(m->path, NULL);
 		if (fd >= 0) {
@@ -179,9 +149,10 @@ static bool file_build_id(pid_t pid, const struct mapping *m, struct build_id *r
 	return ret->len > 0 && ret->len <= 20;
 }
 
-static int mmap_record(const struct synth *s, pid_t pid, const struct mapping *m, struct err *e)
+static int mmap_record(const struct synth *s, pid_t pid, const struct proc_map *m, struct err *e)
 {
 	uint16_t misc = PERF_RECORD_MISC_USER;
+	bool code = m->perms[2] == 'x';
 	struct synth_record r;
 	struct build_id id;
 
@@ -203,10 +174,11 @@ static int mmap_record(const struct synth *s, pid_t pid, const struct mapping *m
 		synth_u64(&r, m->ino);
 		synth_u64(&r, 0);
 	}
-	synth_u32(&r, m->prot);
-	synth_u32(&r, m->flags);
-	synth_string(&r, m->path);
-	if (!(m->prot & PROT_EXEC))
+	synth_u32(&r, (m->perms[0] == 'r' ? PROT_READ : 0u) |
+			      (m->perms[1] == 'w' ? PROT_WRITE : 0u) | (code ? PROT_EXEC : 0u));
+	synth_u32(&r, m->perms[3] == 's' ? MAP_SHARED : MAP_PRIVATE);
+	synth_string(&r, *m->path ? m->path : "//anon");
+	if (!code)
 		misc |= PERF_RECORD_MISC_MMAP_DATA;
 	return synth_emit(s, &r, PERF_RECORD_MMAP2, misc, pid, pid, e);
 }
@@ -214,22 +186,17 @@ static int mmap_record(const struct synth *s, pid_t pid, const struct mapping *m
 static int maps_of(const struct synth *s, pid_t pid, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
-	char path[64], *save = NULL;
+	struct proc_map m;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	if (file_read(path, 64u << 20, &text, NULL) < 0)
 		return 0;
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		struct mapping m;
-
-		if (!parse_mapping(line, &m) ||
-		    (!(m.prot & PROT_EXEC) && !(s->data_maps && (m.prot & PROT_READ))))
-			continue;
-		if (strcmp(m.path, "[vsyscall]") == 0)
-			continue; /* no code of the process: an address in the kernel's half */
-		if (mmap_record(s, pid, &m, e) < 0)
+	for (char *at = text; proc_map_next(&at, &m);)
+		/* [vsyscall] is no code of the process: an address in the kernel's half */
+		if ((m.perms[2] == 'x' || (s->data_maps && m.perms[0] == 'r')) &&
+		    strcmp(m.path, "[vsyscall]") != 0 && mmap_record(s, pid, &m, e) < 0)
 			return -e->code;
-	}
 	return 0;
 }
 
@@ -302,14 +269,11 @@ int synth_threads(const struct synth *s, const struct thread_list *threads, stru
 
 int synth_all(const struct synth *s, struct err *e)
 {
-	struct file_names names;
-	int r = file_list("/proc", &names);
+	struct thread_list pids;
+	int r = proc_pids(&pids, e);
 
-	if (r < 0)
-		return err_set(e, -r, "cannot read /proc: %s", strerror(-r));
-	for (size_t i = 0; r >= 0 && i < names.n; i++)
-		if (isdigit((unsigned char)names.name[i][0]))
-			r = synth_process(s, atoi(names.name[i]), e);
-	file_names_free(&names);
+	for (size_t i = 0; r >= 0 && i < pids.n; i++)
+		r = synth_process(s, pids.tid[i], e);
+	thread_list_free(&pids);
 	return r;
 }

@@ -13,6 +13,7 @@
 #include "event/type.h"
 #include "kern/ability/try_idle.h"
 #include "kern/tracefs.h"
+#include "live/capture/sample.h"
 
 #define TRY_MS 4
 #define RING_BYTES (4u << 20)
@@ -21,10 +22,7 @@
 #define MAX_RAW 4096u
 #define MAX_FORMAT (1u << 20)
 /* What a record made here can hold. */
-#define FIELDS                                                                          \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
-	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |  \
-	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW)
+#define FIELDS (SAMPLE_HEAD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW)
 
 struct idle_event {
 	struct event_type type; /* its fields */
@@ -315,12 +313,6 @@ struct out {
 	int r;
 };
 
-static uint8_t *idle_put(uint8_t *p, uint64_t v)
-{
-	memcpy(p, &v, sizeof(v));
-	return p + sizeof(v);
-}
-
 /* Where what the fields point to ends. */
 static uint32_t idle_end_of(const struct idle_event *ev, const uint8_t *raw)
 {
@@ -359,53 +351,30 @@ static int on_sent(void *ctx, const void *data, uint32_t n)
 	struct out *o = ctx;
 	const struct sent *s = data;
 	const struct idle_event *ev;
-	struct perf_event_header h = { .type = PERF_RECORD_SAMPLE,
-				       .misc = PERF_RECORD_MISC_KERNEL };
-	uint8_t *start = o->i->record, *p = start + sizeof(h);
+	struct sample_head h = { .time = s->time, .cpu = s->cpu, .period = 1 };
 	const uint8_t *raw = (const uint8_t *)(s + 1);
-	uint64_t t, frames, ip = 0;
+	const uint64_t *chain;
+	uint8_t *p;
+	size_t frames, size;
 
 	if (n < sizeof(*s) || s->event >= o->i->n)
 		return 0;
 	ev = &o->i->event[s->event];
 	if (n < sizeof(*s) + ev->raw + ev->chain)
 		return 0;
-	t = ev->sample_type;
-	frames = s->chain > 0 && s->chain <= ev->chain ? (uint64_t)s->chain / 8 : 0;
-	if (frames)
-		memcpy(&ip, raw + ev->raw, sizeof(ip));
-	if (t & PERF_SAMPLE_IDENTIFIER)
-		p = idle_put(p, ev->id);
-	if (t & PERF_SAMPLE_IP)
-		p = idle_put(p, ip);
-	if (t & PERF_SAMPLE_TID)
-		p = idle_put(p, 0);
-	if (t & PERF_SAMPLE_TIME)
-		p = idle_put(p, s->time);
-	if (t & PERF_SAMPLE_ADDR)
-		p = idle_put(p, 0);
-	if (t & PERF_SAMPLE_ID)
-		p = idle_put(p, ev->id);
-	if (t & PERF_SAMPLE_STREAM_ID)
-		p = idle_put(p, ev->id);
-	if (t & PERF_SAMPLE_CPU)
-		p = idle_put(p, s->cpu);
-	if (t & PERF_SAMPLE_PERIOD)
-		p = idle_put(p, 1);
-	if (t & PERF_SAMPLE_CALLCHAIN) {
-		p = idle_put(p, frames ? frames + 1 : 0);
-		if (frames)
-			p = idle_put(p, (uint64_t)PERF_CONTEXT_KERNEL);
-		memcpy(p, raw + ev->raw, frames * 8);
-		p += frames * 8;
-	}
-	if (t & PERF_SAMPLE_RAW)
+	frames = s->chain > 0 && s->chain <= ev->chain ? (size_t)s->chain / 8 : 0;
+	chain = (const uint64_t *)(raw + ev->raw);
+	h.id = ev->id;
+	h.ip = frames ? *chain : 0;
+	p = sample_begin(o->i->record, ev->sample_type, &h);
+	if (ev->sample_type & PERF_SAMPLE_CALLCHAIN)
+		p = sample_chain(p, chain, frames, NULL, 0);
+	if (ev->sample_type & PERF_SAMPLE_RAW)
 		p = put_raw(p, ev, raw);
-	h.size = (uint16_t)(p - start);
-	memcpy(start, &h, sizeof(h));
-	o->bytes += h.size;
+	size = sample_end(o->i->record, p, PERF_RECORD_MISC_KERNEL);
+	o->bytes += (int64_t)size;
 	o->i->added++;
-	o->r = o->fn(o->ctx, start, h.size, o->e);
+	o->r = o->fn(o->ctx, o->i->record, size, o->e);
 	return o->r < 0;
 }
 

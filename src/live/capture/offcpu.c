@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "live/capture/sample.h"
 
 #define FIELDS                                                                          \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
-#define RECORD_MAX 65528u
 #define HEAD_MAX 256u /* bytes of a record that are no frames */
-#define FRAMES_MAX ((RECORD_MAX - HEAD_MAX) / 8 / 2)
+#define FRAMES_MAX ((SAMPLE_MAX - HEAD_MAX) / 8 / 2)
 #define EARLY_MAX 65536 /* waits that wait for their stacks */
 
 void offcpu_add_event(struct spec_list *l)
@@ -47,7 +47,7 @@ int offcpu_start(struct offcpu *o, struct walker *w, struct capture *c, struct e
 
 	o->walker = w;
 	o->wakers = c->opts.off.wakers;
-	o->record = mem_alloc(RECORD_MAX);
+	o->record = mem_alloc(SAMPLE_MAX);
 	for (size_t i = 0; i < c->n; i++)
 		if (offcpu_is_event(c->event[i].spec))
 			o->event = &c->event[i];
@@ -115,18 +115,6 @@ bool offcpu_take(struct offcpu *o, const struct walker_sample *s)
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-static uint8_t *offcpu_put(uint8_t *p, const void *v, size_t n)
-{
-	if (n)
-		memcpy(p, v, n);
-	return p + n;
-}
-
-static uint8_t *put64(uint8_t *p, uint64_t v)
-{
-	return offcpu_put(p, &v, sizeof(v));
-}
-
 /* The part of the kernel's frames that is of interest. */
 struct part {
 	const uint64_t *frames;
@@ -140,24 +128,12 @@ static struct part kernel_part(const struct offcpu_stack *st, const struct offcp
 	return (struct part){ st->frames + n, st->n_kernel - n };
 }
 
-static uint8_t *capture_offcpu_put_chain(const struct offcpu *o, const struct offcpu_stack *st,
-					 uint8_t *p)
+static uint8_t *offcpu_chain(const struct offcpu *o, const struct offcpu_stack *st, uint8_t *p)
 {
-	struct part k = { 0 };
+	struct part k = st ? kernel_part(st, &o->kernel.schedule) : (struct part){ 0 };
 
-	if (!st)
-		return put64(p, 0);
-	k = kernel_part(st, &o->kernel.schedule);
-	p = put64(p, (k.n ? k.n + 1u : 0) + (st->n_user ? st->n_user + 1u : 0));
-	if (k.n) {
-		p = put64(p, (uint64_t)PERF_CONTEXT_KERNEL);
-		p = offcpu_put(p, k.frames, k.n * sizeof(uint64_t));
-	}
-	if (st->n_user) {
-		p = put64(p, (uint64_t)PERF_CONTEXT_USER);
-		p = offcpu_put(p, st->frames + st->n_kernel, st->n_user * sizeof(uint64_t));
-	}
-	return p;
+	return sample_chain(p, k.frames, k.n, st ? st->frames + st->n_kernel : NULL,
+			    st ? st->n_user : 0);
 }
 
 /* An interrupt wakes in the name of whoever it interrupted: its own frames only. */
@@ -188,10 +164,10 @@ static uint8_t *put_waker(struct offcpu *o, const struct offcpu_stack *st, uint8
 	size = (uint32_t)(sizeof(h) + (h.n_kernel + h.n_user) * sizeof(uint64_t));
 	if (!st)
 		h.magic = 0;
-	p = offcpu_put(p, &size, sizeof(size));
-	p = offcpu_put(p, &h, sizeof(h));
-	p = offcpu_put(p, k.frames, h.n_kernel * sizeof(uint64_t));
-	return offcpu_put(p, st ? st->frames + st->n_kernel : NULL, h.n_user * sizeof(uint64_t));
+	p = sample_put(p, &size, sizeof(size));
+	p = sample_put(p, &h, sizeof(h));
+	p = sample_put(p, k.frames, h.n_kernel * sizeof(uint64_t));
+	return sample_put(p, st ? st->frames + st->n_kernel : NULL, h.n_user * sizeof(uint64_t));
 }
 
 static uint64_t ip_of(const struct offcpu *o, const struct offcpu_stack *st, bool *user)
@@ -210,26 +186,24 @@ static uint64_t ip_of(const struct offcpu *o, const struct offcpu_stack *st, boo
 static size_t make_record(struct offcpu *o, const struct walker_sample *s)
 {
 	const struct offcpu_stack *st = find_stack(o, s->stack);
-	uint8_t *p = o->record + sizeof(struct perf_event_header);
-	struct perf_event_header h = { .type = PERF_RECORD_SAMPLE };
+	struct sample_head h = { .id = o->event->id[0],
+				 .pid = s->pid,
+				 .tid = s->tid,
+				 .time = s->time,
+				 .cpu = s->cpu,
+				 .period = s->period };
+	uint8_t *p;
 	bool user;
 
-	p = put64(p, o->event->id[0]);
-	p = put64(p, ip_of(o, st, &user));
-	p = put64(p, (uint64_t)(uint32_t)s->tid << 32 | (uint32_t)s->pid);
-	p = put64(p, s->time);
-	p = put64(p, s->cpu);
-	p = put64(p, s->period);
-	p = capture_offcpu_put_chain(o, st, p);
+	h.ip = ip_of(o, st, &user);
+	p = sample_begin(o->record, FIELDS, &h);
+	p = offcpu_chain(o, st, p);
 	if (o->wakers)
 		p = put_waker(o, find_stack(o, s->waker), p);
-	h.misc = user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
-	h.size = (uint16_t)(p - o->record);
-	memcpy(o->record, &h, sizeof(h));
 	o->ns += s->period;
 	o->samples++;
 	o->stackless += !st;
-	return h.size;
+	return sample_end(o->record, p, user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL);
 }
 
 static int take_sum(void *ctx, const struct walker_sample *s)

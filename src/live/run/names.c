@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "kern/cgroup.h"
+#include "kern/maps.h"
 #include "live/about/ksyms.h"
 #include "live/run/session.h"
 
@@ -127,14 +128,14 @@ static uint32_t run_names_dso(struct run_names *n, const struct find_want *want)
 static struct run_process *run_names_process_of(struct run *r, int32_t pid, bool refresh)
 {
 	struct run_names *n = &r->names;
-	uint64_t *at = map_at(&n->by_pid, (uint32_t)pid);
+	uint64_t *known = map_at(&n->by_pid, (uint32_t)pid);
 	struct run_process *p;
 	AUTO_FREE char *path = NULL;
 	AUTO_FREE char *text = NULL;
-	char *save = NULL;
+	struct proc_map m;
 
-	if (*at && !refresh)
-		return &n->processes.data[*at - 1];
+	if (*known && !refresh)
+		return &n->processes.data[*known - 1];
 	p = run_names_entry(n, pid);
 	if (refresh && r->out.ending && p->asked)
 		return p; /* read already, and nothing was mapped since */
@@ -143,25 +144,15 @@ static struct run_process *run_names_process_of(struct run *r, int32_t pid, bool
 	if (file_read(path, 16u << 20, &text, NULL) < 0 || !text[0])
 		return p;
 	p->maps.n = 0;
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		unsigned long long start, end, off;
-		char prot[8];
-		int name = 0;
-
-		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, prot, &off, &name) <
-			    4 ||
-		    !name || prot[2] != 'x')
-			continue;
-		if (!line[name])
-			continue;
-		vec_push(&p->maps,
-			 (struct run_mapping){
-				 start, end, off,
-				 run_names_dso(n, &(struct find_want){ .path = line + name,
-								       .pid = pid,
-								       .map_start = start,
-								       .map_end = end }) });
-	}
+	for (char *at = text; proc_map_next(&at, &m);)
+		if (m.perms[2] == 'x' && *m.path)
+			vec_push(&p->maps, (struct run_mapping){
+						   m.start, m.end, m.pgoff,
+						   run_names_dso(n, &(struct find_want){
+									    .path = m.path,
+									    .pid = pid,
+									    .map_start = m.start,
+									    .map_end = m.end }) });
 	return p;
 }
 

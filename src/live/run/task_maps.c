@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "kern/proc.h"
 #include "live/run/session.h"
 
 #define THREAD O_EXCL /* PIDFD_THREAD: of a thread, not only of a process (Linux 6.9) */
@@ -109,23 +109,11 @@ void run_task_clear(const struct run *r, int map)
 
 void run_task_each(const struct run *r, int map, lang_entry_fn *fn, void *arg)
 {
-	struct file_names all, threads;
+	struct thread_list all;
 
-	if (file_list("/proc", &all) < 0)
+	if (proc_threads_all(&all, NULL) < 0)
 		return;
-	for (size_t i = 0; i < all.n; i++) {
-		AUTO_FREE char *path = NULL;
-		int64_t pid, tid;
-
-		if (!str_i64(all.name[i], &pid) || pid <= 0)
-			continue;
-		path = mem_printf("/proc/%s/task", all.name[i]);
-		if (file_list(path, &threads) < 0)
-			continue;
-		for (size_t k = 0; k < threads.n; k++)
-			if (str_i64(threads.name[k], &tid))
-				run_task_maps_thread(r, map, (int32_t)tid, fn, arg);
-		file_names_free(&threads);
-	}
-	file_names_free(&all);
+	for (size_t i = 0; i < all.n; i++)
+		run_task_maps_thread(r, map, all.tid[i], fn, arg);
+	thread_list_free(&all);
 }

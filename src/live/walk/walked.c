@@ -10,13 +10,10 @@
 #include "base/vec.h"
 #include "kern/cgroup.h"
 #include "live/about/mmap2.h"
+#include "live/capture/sample.h"
 
 /* What a record made here can hold. */
-#define FIELDS                                                                          \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
-	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |  \
-	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
-#define RECORD_MAX 65528u
+#define FIELDS (SAMPLE_HEAD | PERF_SAMPLE_CALLCHAIN)
 #define WALKED_CGROUPS 16
 #define COPY_SIZE 32768u      /* bytes of a stack, where the kernel copies them */
 #define COPY_SIZE_USER 8192u  /* for those whose rings are small */
@@ -192,7 +189,7 @@ int walked_attach(struct walked *w, struct capture *c, struct err *e)
 	const struct capture_event *tracks = capture_tracking(c);
 
 	w->capture = c;
-	w->record = mem_alloc(RECORD_MAX);
+	w->record = mem_alloc(SAMPLE_MAX);
 	if (c->opts.off.on && offcpu_start(&w->off, w->walker, c, e) < 0)
 		return -e->code;
 	w->side_type = (tracks ? tracks : c->event)->attr.sample_type;
@@ -359,19 +356,19 @@ struct out {
 	int64_t bytes;
 };
 
-static uint8_t *walked_put(uint8_t *p, uint64_t v)
-{
-	memcpy(p, &v, sizeof(v));
-	return p + sizeof(v);
-}
-
 static int walked_on_sample(void *ctx, const struct walker_sample *s)
 {
 	struct out *o = ctx;
-	uint64_t t = o->w->sample_type;
-	uint8_t *start = o->w->record, *p = start + sizeof(struct perf_event_header);
-	struct perf_event_header h = { .type = PERF_RECORD_SAMPLE };
-	uint64_t n;
+	const struct sample_head h = { .id = s->id,
+				       .ip = s->ip,
+				       .pid = s->pid,
+				       .tid = s->tid,
+				       .time = s->time,
+				       .addr = s->addr,
+				       .cpu = s->cpu,
+				       .period = s->period };
+	uint8_t *record = o->w->record, *p;
+	size_t size;
 	int r;
 
 	if (walked_hits_stack(&o->w->hits, s))
@@ -381,39 +378,12 @@ static int walked_on_sample(void *ctx, const struct walker_sample *s)
 		return 0;
 	if (o->w->off.walker && offcpu_take(&o->w->off, s))
 		return 0;
-	if (t & PERF_SAMPLE_IDENTIFIER)
-		p = walked_put(p, s->id);
-	p = walked_put(p, s->ip);
-	p = walked_put(p, (uint64_t)(uint32_t)s->tid << 32 | (uint32_t)s->pid);
-	if (t & PERF_SAMPLE_TIME)
-		p = walked_put(p, s->time);
-	if (t & PERF_SAMPLE_ADDR)
-		p = walked_put(p, s->addr);
-	if (t & PERF_SAMPLE_ID)
-		p = walked_put(p, s->id);
-	if (t & PERF_SAMPLE_STREAM_ID)
-		p = walked_put(p, s->id);
-	if (t & PERF_SAMPLE_CPU)
-		p = walked_put(p, s->cpu);
-	if (t & PERF_SAMPLE_PERIOD)
-		p = walked_put(p, s->period);
-	n = (s->n_kernel ? s->n_kernel + 1 : 0) + (s->n_user ? s->n_user + 1 : 0);
-	p = walked_put(p, n);
-	if (s->n_kernel) {
-		p = walked_put(p, (uint64_t)PERF_CONTEXT_KERNEL);
-		memcpy(p, s->kernel, s->n_kernel * sizeof(uint64_t));
-		p += s->n_kernel * sizeof(uint64_t);
-	}
-	if (s->n_user) {
-		p = walked_put(p, (uint64_t)PERF_CONTEXT_USER);
-		memcpy(p, s->user, s->n_user * sizeof(uint64_t));
-		p += s->n_user * sizeof(uint64_t);
-	}
-	h.misc = s->user_mode ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
-	h.size = (uint16_t)(p - start);
-	memcpy(start, &h, sizeof(h));
-	o->bytes += h.size;
-	r = o->fn(o->ctx, start, h.size, o->e);
+	p = sample_begin(record, o->w->sample_type, &h);
+	p = sample_chain(p, s->kernel, s->n_kernel, s->user, s->n_user);
+	size = sample_end(record, p,
+			  s->user_mode ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL);
+	o->bytes += (int64_t)size;
+	r = o->fn(o->ctx, record, size, o->e);
 	return r < 0 ? r : 0;
 }
 

@@ -8,8 +8,8 @@
 #include "event/syscall/syscall.h"
 #include "kern/probe_events.h"
 #include "kern/tracefs.h"
+#include "live/capture/sample.h"
 
-#define SAMPLE_MAX 65528u
 /* A stack is taken right before its sample is made. What is older belongs to another hit, whose
  * successor's stack was lost. */
 #define CLOSE_NS 10000000u

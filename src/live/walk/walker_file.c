@@ -25,6 +25,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "kern/maps.h"
 #include "sym/elf/elf.h"
 
 #define CHECK_EVERY 1000000000u /* ns between two looks at a file's identity */
@@ -62,17 +63,12 @@ static bool moved_link(int32_t pid, uint64_t start, char *path, size_t size)
 	return found;
 }
 
-static void mapped_link(int32_t pid, uint64_t start, uint64_t end, char *path, size_t size)
-{
-	snprintf(path, size, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
-}
-
 static int open_mapped(int32_t pid, uint64_t start, uint64_t end)
 {
-	char path[96];
+	char path[PROC_MAP_FILE];
 	int fd;
 
-	mapped_link(pid, start, end, path, sizeof(path));
+	proc_map_file(path, pid, start, end);
 	fd = file_open_input(path, NULL);
 	if (fd == -ENOENT && moved_link(pid, start, path, sizeof(path)))
 		fd = file_open_input(path, NULL);
@@ -81,9 +77,9 @@ static int open_mapped(int32_t pid, uint64_t start, uint64_t end)
 
 static bool stat_mapped(int32_t pid, uint64_t start, uint64_t end, struct stat *st)
 {
-	char path[96];
+	char path[PROC_MAP_FILE];
 
-	mapped_link(pid, start, end, path, sizeof(path));
+	proc_map_file(path, pid, start, end);
 	return stat(path, st) == 0 ||
 	       (errno == ENOENT && moved_link(pid, start, path, sizeof(path)) &&
 		stat(path, st) == 0);

@@ -10,13 +10,13 @@
 #include "live/walk/walker_priv.h"
 
 #include <bpf/bpf.h>
-#include <ctype.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
 #include "base/file.h"
 #include "base/str.h"
+#include "kern/maps.h"
+#include "kern/proc.h"
 
 #define REST_NS 200000000u	/* a given-up list is not reused so soon */
 #define SCAN_WAIT_MIN 20000000u /* ns between two looks at a process's /proc */
@@ -316,33 +316,12 @@ static struct walker_mapping mapping_of(struct walker *w, const struct walker_fi
 
 /* ---- /proc ---- */
 
-/* One line of /proc/PID/maps; false when it is no executable mapping. */
-static bool maps_line(const char *line, struct walker_file_id *id, uint64_t *pgoff, char *path,
-		      size_t size)
-{
-	unsigned maj, min;
-	char perms[5];
-	int at = 0;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &id->start,
-		   &id->end, perms, pgoff, &maj, &min, &id->ino, &at) < 7 ||
-	    perms[2] != 'x' || id->end <= id->start)
-		return false;
-	snprintf(path, size, "%s", at ? line + at : "");
-	if (str_ends(path, " (deleted)"))
-		path[strlen(path) - strlen(" (deleted)")] = '\0';
-	id->maj = maj;
-	id->min = min;
-	id->path = path;
-	return true;
-}
-
 void walker_proc_scan(struct walker *w, int32_t pid, int32_t tid)
 {
 	AUTO_FREE char *text = NULL;
 	struct walker_proc *p;
-	char name[64], path[4096];
-	uint64_t pgoff;
+	struct proc_map m;
+	char name[64];
 
 	snprintf(name, sizeof(name), "/proc/%d/task/%d/maps", pid, tid);
 	if (file_read(name, MAPS_FILE_MAX, &text, NULL) < 0 || !text[0])
@@ -350,34 +329,31 @@ void walker_proc_scan(struct walker *w, int32_t pid, int32_t tid)
 	p = proc_get(w, pid);
 	p->scanned = walker_now();
 	forget_maps(w, p);
-	for (char *line = text, *end; line && *line; line = end) {
-		struct walker_file_id id = { .pid = pid };
+	for (char *at = text; proc_map_next(&at, &m);) {
+		size_t n = strlen(m.path) - (str_ends(m.path, " (deleted)") ? 10 : 0);
+		AUTO_FREE char *path = mem_strndup(m.path, n);
+		struct walker_file_id id = { .pid = pid,
+					     .start = m.start,
+					     .end = m.end,
+					     .maj = m.maj,
+					     .min = m.min,
+					     .ino = m.ino,
+					     .path = path };
 
-		end = strchr(line, '\n');
-		if (end)
-			*end++ = '\0';
-		if (maps_line(line, &id, &pgoff, path, sizeof(path))) {
-			struct walker_mapping m = mapping_of(w, &id, pgoff);
-
-			vec_push(&p->maps, m); /* the kernel lists them in order */
-		}
+		if (m.perms[2] == 'x' && m.end > m.start) /* the kernel lists them in order */
+			vec_push(&p->maps, mapping_of(w, &id, m.pgoff));
 	}
 	walker_proc_mark(w, p);
 }
 
 void walker_proc_scan_all(struct walker *w)
 {
-	struct file_names names;
+	struct thread_list pids;
 
-	if (file_list("/proc", &names) < 0)
-		return;
-	for (size_t i = 0; i < names.n; i++) {
-		int64_t pid;
-
-		if (str_i64(names.name[i], &pid) && pid > 0 && pid <= INT32_MAX)
-			walker_proc_scan(w, (int32_t)pid, (int32_t)pid);
-	}
-	file_names_free(&names);
+	proc_pids(&pids, NULL);
+	for (size_t i = 0; i < pids.n; i++)
+		walker_proc_scan(w, pids.tid[i], pids.tid[i]);
+	thread_list_free(&pids);
 }
 
 void walker_proc_missed(struct walker *w, const struct walk_sample *s)
