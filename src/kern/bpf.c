@@ -9,10 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-
-#define INSN_EXIT ((struct bpf_insn){ .code = BPF_JMP | BPF_EXIT })
-#define INSN_RETURN_0 ((struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K })
-#define INSN_CALL(f) ((struct bpf_insn){ .code = BPF_JMP | BPF_CALL, .imm = (f) })
+#include "kern/bpf_insn.h"
 
 /* attr may be less than a whole union: the kernel takes the rest for zero. */
 static int bpf_call_part(enum bpf_cmd cmd, const void *attr, size_t size)
@@ -74,7 +71,7 @@ int bpf_load(const struct bpf_program *p)
 
 int bpf_load_empty(enum bpf_prog_type type, unsigned attach, uint32_t btf_id)
 {
-	const struct bpf_insn insns[] = { INSN_RETURN_0, INSN_EXIT };
+	const struct bpf_insn insns[] = { INSN_MOV_K(0, 0), INSN_EXIT };
 
 	return bpf_load(&(struct bpf_program){ .type = type,
 					       .attach = attach,
@@ -100,7 +97,7 @@ int bpf_try_helper(enum bpf_prog_type type, int helper)
 
 int bpf_try_helper_at(enum bpf_prog_type type, unsigned attach, uint32_t btf_id, int helper)
 {
-	const struct bpf_insn insns[] = { INSN_CALL(helper), INSN_RETURN_0, INSN_EXIT };
+	const struct bpf_insn insns[] = { INSN_CALL(helper), INSN_MOV_K(0, 0), INSN_EXIT };
 	char log[4096];
 	int fd = bpf_load(&(struct bpf_program){ .type = type,
 						 .attach = attach,

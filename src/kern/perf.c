@@ -6,6 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "base/mem.h"
+
 /* Where config3 stands since Linux 6.3 (PERF_ATTR_SIZE_VER8). */
 #define CONFIG3_AT 128
 #define SIZE_WITH_CONFIG3 136
@@ -42,6 +45,28 @@ int perf_open_config3(struct perf_event_attr *attr, uint64_t config3, pid_t pid,
 	u.attr.size = sizeof(u);
 	memcpy(u.bytes + CONFIG3_AT, &config3, sizeof(config3));
 	return open_sized(&u, pid, cpu, group_fd, flags);
+}
+
+int perf_pmu(const char *name)
+{
+	AUTO_FREE char *path = mem_printf("/sys/bus/event_source/devices/%s/type", name);
+	int64_t type;
+
+	return file_i64(path, &type) < 0 ? -1 : (int)type;
+}
+
+int perf_probe_attr(bool user, bool ret, const char *target, uint64_t offset, uint64_t semaphore,
+		    struct perf_event_attr *attr)
+{
+	int type = perf_pmu(user ? "uprobe" : "kprobe");
+
+	*attr = (struct perf_event_attr){ .type = (uint32_t)type,
+					  .config = ret | semaphore << 32,
+					  .config1 = (uintptr_t)target,
+					  .config2 = offset,
+					  .sample_period = 1,
+					  .wakeup_events = 1 };
+	return type < 0 ? -ENOENT : 0;
 }
 
 bool perf_has(uint32_t type, uint64_t config)

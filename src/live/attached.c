@@ -59,15 +59,9 @@ void attached_stop(struct attached *a)
 
 void attached_close(struct attached *a)
 {
-	int keeper = -1;
-
 	attached_stop(a);
 	if (a->events.n)
-		keeper = close_events(a->events.data, a->events.n);
-	vec_each (&a->events, fd)
-		close(*fd);
-	if (keeper >= 0)
-		close(keeper);
+		close_events(a->events.data, a->events.n);
 	vec_free(&a->links);
 	vec_free(&a->events);
 }

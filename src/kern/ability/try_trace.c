@@ -116,20 +116,14 @@ static void sweep(const struct try_trace *t)
 }
 
 /* Through perf, for those who may use it but not write to tracefs. */
-static int try_pmu(const char *pmu, const char *where, uint64_t offset, bool perfmon)
+static int try_pmu(bool user, const char *where, uint64_t offset, bool perfmon)
 {
-	AUTO_FREE char *path = mem_printf("/sys/bus/event_source/devices/%s/type", pmu);
-	struct perf_event_attr attr = { .disabled = 1 };
-	int64_t type;
-	int fd;
+	struct perf_event_attr attr;
+	int fd = perf_probe_attr(user, false, where, offset, 0, &attr);
 
-	if (file_i64(path, &type) < 0)
-		return -ENOENT;
-	if (!perfmon)
-		return -EACCES;
-	attr.type = (uint32_t)type;
-	attr.config1 = (uintptr_t)where;
-	attr.config2 = offset;
+	if (fd < 0 || !perfmon)
+		return fd < 0 ? fd : -EACCES;
+	attr.disabled = 1;
 	fd = perf_open(&attr, 0, -1, -1, 0);
 	if (fd < 0)
 		return fd;
@@ -150,8 +144,8 @@ static void try_trace_probes(struct try_trace *t, bool perfmon)
 		return;
 	}
 	t->fprobe = -EACCES;
-	t->kprobe = try_pmu("kprobe", ANY_FUNCTION, 0, perfmon);
-	t->uprobe = try_pmu("uprobe", "/proc/self/exe", 0x1000, perfmon);
+	t->kprobe = try_pmu(false, ANY_FUNCTION, 0, perfmon);
+	t->uprobe = try_pmu(true, "/proc/self/exe", 0x1000, perfmon);
 }
 
 /* The first function on offer is enough: kernels that refuse do so here. */

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "config.h"
 #include "kern/cpu.h"
+#include "kern/perf.h"
 
 static void about_u32(struct strbuf *b, uint32_t v)
 {
@@ -225,12 +226,9 @@ static bool pmu_mappings(struct strbuf *b)
 	if (file_list("/sys/bus/event_source/devices", &names) < 0)
 		return false;
 	for (size_t i = 0; i < names.n; i++) {
-		char path[512];
-		int64_t type;
+		int type = perf_pmu(names.name[i]);
 
-		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type",
-			 names.name[i]);
-		if (file_i64(path, &type) < 0)
+		if (type < 0)
 			continue;
 		about_u32(&list, (uint32_t)type);
 		about_string(&list, names.name[i]);

@@ -31,10 +31,19 @@ static size_t choose_ring_size(const struct capture_opts *o, size_t rings)
 	return size;
 }
 
+void capture_add_spec(struct spec_list *l, struct event_spec s)
+{
+	s.leader = s.first = (int)l->n;
+	if (l->n == l->cap) {
+		l->cap = l->cap ? l->cap * 2 : 8;
+		l->spec = mem_grow(l->spec, l->cap * sizeof(*l->spec));
+	}
+	l->spec[l->n++] = s;
+}
+
 /* An event that exists only to tell about tasks: needed when the others may be off or elsewhere. */
 static void add_dummy(struct capture *c)
 {
-	struct spec_list *l = c->specs;
 	struct event_spec s = { .name = "dummy:HG",
 				.text = "dummy:HG",
 				.kind = SPEC_SOFTWARE,
@@ -43,12 +52,7 @@ static void add_dummy(struct capture *c)
 
 	s.attr.type = PERF_TYPE_SOFTWARE;
 	s.attr.config = PERF_COUNT_SW_DUMMY;
-	s.leader = s.first = (int)l->n;
-	if (l->n == l->cap) {
-		l->cap = l->cap ? l->cap * 2 : 8;
-		l->spec = mem_grow(l->spec, l->cap * sizeof(*l->spec));
-	}
-	l->spec[l->n++] = s;
+	capture_add_spec(c->specs, s);
 	c->dummy = true;
 }
 
@@ -135,7 +139,7 @@ static int choose_cpus(struct capture *c, struct err *e)
 	return 0;
 }
 
-static struct capture_event *tracking(const struct capture *c)
+struct capture_event *capture_tracking(const struct capture *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (c->event[i].tracking)
@@ -146,7 +150,7 @@ static struct capture_event *tracking(const struct capture *c)
 /* Records of mappings get build-ids, where the kernel does not give them. */
 static void give_ids(struct capture *c)
 {
-	struct capture_event *ev = tracking(c);
+	struct capture_event *ev = capture_tracking(c);
 
 	if (!ev || ev->attr.build_id)
 		return;
@@ -308,11 +312,9 @@ int64_t capture_drain(struct capture *c, ring_fn *fn, void *ctx, struct err *e)
 
 int64_t capture_snapshot(struct capture *c, ring_fn *fn, void *ctx, struct err *e)
 {
-	int64_t all = 0;
+	int64_t all = 0, n;
 
 	for (size_t i = 0; i < c->n_rings; i++) {
-		int64_t n;
-
 		if (!c->ring[i].base || !c->ring[i].backward)
 			continue;
 		ioctl(c->ring[i].fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
@@ -322,12 +324,8 @@ int64_t capture_snapshot(struct capture *c, ring_fn *fn, void *ctx, struct err *
 			return n;
 		all += n;
 	}
-	if (all >= 0) {
-		int64_t n = capture_drain(c, fn, ctx, e);
-
-		all = n < 0 ? n : all + n;
-	}
-	return all;
+	n = capture_drain(c, fn, ctx, e);
+	return n < 0 ? n : all + n;
 }
 
 /* read(): { value, [enabled, running,] id, lost }, groups { nr, [..., ...,] { value, id, lost } ...
@@ -373,48 +371,32 @@ uint64_t capture_losses(struct capture *c)
 	return all;
 }
 
-const struct capture_event *capture_tracking(const struct capture *c)
-{
-	return tracking(c);
-}
-
-/* With many tracepoints a child waits for the kernel to take them down. */
-static int leave_to_child(const struct capture *c)
+void capture_close(struct capture *c)
 {
 	VEC(int) all = { 0 };
 	size_t tracepoints = 0;
-	int release = -1;
-
-	for (size_t i = 0; i < c->n && c->event; i++) {
-		tracepoints += c->event[i].attr.type == PERF_TYPE_TRACEPOINT;
-		for (size_t k = 0; c->event[i].fd && k < c->event[i].n_fds; k++)
-			vec_push(&all, c->event[i].fd[k]);
-	}
-	if (tracepoints > 1)
-		release = close_events(all.data, all.n);
-	vec_free(&all);
-	return release;
-}
-
-void capture_close(struct capture *c)
-{
-	int release = leave_to_child(c);
 
 	for (size_t i = 0; i < c->n_rings && c->ring; i++)
 		ring_close(&c->ring[i]);
 	for (size_t i = 0; i < c->n && c->event; i++) {
 		struct capture_event *ev = &c->event[i];
 
+		tracepoints += ev->attr.type == PERF_TYPE_TRACEPOINT;
 		for (size_t k = 0; ev->fd && k < ev->n_fds; k++)
-			if (ev->fd[k] >= 0)
-				close(ev->fd[k]);
+			vec_push(&all, ev->fd[k]);
 		if (ev->spec && ev->cgroup_fd >= 0)
 			close(ev->cgroup_fd);
 		free(ev->fd);
 		free(ev->id);
 	}
-	if (release >= 0)
-		close(release);
+	/* with many tracepoints a child waits for the kernel to take them down */
+	if (tracepoints > 1)
+		close_events(all.data, all.n);
+	else
+		vec_each (&all, fd)
+			if (*fd >= 0)
+				close(*fd);
+	vec_free(&all);
 	if (c->dummy)
 		c->specs->n--;
 	free(c->event);

@@ -72,7 +72,6 @@ struct capture_opts {
 	void *ctx;
 };
 
-/* One event as it was opened. */
 /* Mappings without code too: for addresses of data, and perf unwinds copied stacks only with them.
  */
 static inline bool capture_data_maps(const struct capture_opts *o)
@@ -80,6 +79,7 @@ static inline bool capture_data_maps(const struct capture_opts *o)
 	return o->data_addr || o->chain == CAPTURE_DWARF;
 }
 
+/* One event as it was opened. */
 struct capture_event {
 	struct event_spec *spec;
 	struct perf_event_attr attr;
@@ -114,6 +114,8 @@ struct capture {
  */
 int capture_open(struct spec_list *specs, struct target *t, const struct capture_opts *o,
 		 struct capture *ret, struct err *e);
+/* An event of its own group at the end of the list. */
+void capture_add_spec(struct spec_list *l, struct event_spec s);
 int capture_enable(struct capture *c, struct err *e);
 int capture_disable(struct capture *c);
 /* One event by its name; -ENOENT when there is none of that name. */
@@ -136,7 +138,7 @@ int64_t capture_snapshot(struct capture *c, ring_fn *fn, void *ctx, struct err *
 /* Events that the kernel had no room for, over all; also in event[].lost and ring[].lost. */
 uint64_t capture_losses(struct capture *c);
 /* The event whose records describe tasks; NULL when there is none. */
-const struct capture_event *capture_tracking(const struct capture *c);
+struct capture_event *capture_tracking(const struct capture *c);
 /* Records that synth makes shall look like this event's. */
 void capture_synth(const struct capture_event *ev, struct synth *s);
 /* The events as whoever writes them knows them; the caller frees the array alone. */

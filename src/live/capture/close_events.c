@@ -31,22 +31,19 @@ static void __attribute__((noreturn)) child(const int *fd, size_t n, int pipe_fd
 	_Exit(0);
 }
 
-int close_events(const int *fd, size_t n)
+void close_events(const int *fd, size_t n)
 {
-	int fds[2];
-	pid_t pid;
+	int fds[2] = { -1, -1 };
+	pid_t pid = pipe2(fds, O_CLOEXEC) < 0 ? -1 : fork();
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -1;
-	pid = fork();
 	if (pid == 0) {
 		close(fds[1]);
 		child(fd, n, fds[0]);
 	}
-	close(fds[0]);
-	if (pid < 0) {
-		close(fds[1]);
-		return -1;
-	}
-	return fds[1];
+	for (size_t i = 0; i < n; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	for (int i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 }

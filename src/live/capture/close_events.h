@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 /*
- * A child keeps these open until the returned descriptor is closed; close them, then
- * that. -1 when there is no child, and closing will simply take its time.
+ * Closes them; -1 among them is passed over. Where there can be no child, it simply takes its
+ * time.
  */
-int close_events(const int *fd, size_t n);
+void close_events(const int *fd, size_t n);
 
 #endif

@@ -56,7 +56,6 @@ static void fill_attr(const struct counters *c, const struct counter *k,
 	/* members follow their leader */
 	attr->disabled = leads;
 	attr->enable_on_exec = leads && c->opts.on_exec;
-	attr->exclude_guest = s->attr.exclude_guest;
 }
 
 /* Open k on one place; its group leader, if another event, is open there already. */
@@ -388,35 +387,29 @@ int counters_refusal(const struct counters *c, size_t i)
 	return c->counter[i].refusal;
 }
 
-/* The kernel takes the counters down in the name of a child. Returns what to close once ours are
- * closed. */
-static int leave_to_child(struct counters *c)
-{
-	VEC(int) all = { 0 };
-	int release;
-
-	counters_disable(c);
-	for (size_t j = 0; j < c->n; j++)
-		for (size_t i = 0; i < c->set.event[j].n_places; i++)
-			vec_push(&all, c->counter[j].fd[i]);
-	release = close_events(all.data, all.n);
-	vec_free(&all);
-	return release;
-}
-
 void counters_close(struct counters *c)
 {
-	int release = -1;
+	VEC(int) all = { 0 };
 
 	if (!c)
 		return;
-	if (c->n_tracepoints > 1)
-		release = leave_to_child(c);
+	for (size_t j = 0; j < c->n; j++)
+		for (size_t i = 0; c->counter[j].fd && i < c->set.event[j].n_places; i++)
+			vec_push(&all, c->counter[j].fd[i]);
+	/* the kernel takes tracepoints down in the name of a child */
+	if (c->n_tracepoints > 1) {
+		counters_disable(c);
+		close_events(all.data, all.n);
+	} else {
+		vec_each (&all, fd)
+			if (*fd >= 0)
+				close(*fd);
+	}
+	vec_free(&all);
 	for (size_t j = 0; j < c->n; j++) {
 		struct counter *k = &c->counter[j];
 		struct count_event *ev = &c->set.event[j];
 
-		close_fds(k, ev->n_places);
 		if (k->cgroup_fd >= 0)
 			close(k->cgroup_fd);
 		free(k->fd);
@@ -424,8 +417,6 @@ void counters_close(struct counters *c)
 		free(ev->place);
 		free(ev->count);
 	}
-	if (release >= 0)
-		close(release);
 	free(c->counter);
 	free(c->set.event);
 	free(c);

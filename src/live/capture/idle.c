@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "event/type.h"
 #include "kern/ability/try_idle.h"
+#include "kern/bpf_insn.h"
 #include "kern/tracefs.h"
 #include "live/capture/sample.h"
 
@@ -80,47 +81,6 @@ bool idle_choose(struct idle_hits *i, const struct spec_list *specs, const struc
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-#define MOV(d, s)                                                                   \
-	{                                                                           \
-		.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (d), .src_reg = (s) \
-	}
-#define MOV_K(d, v)                                                                      \
-	{                                                                                \
-		.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (d), .imm = (int32_t)(v) \
-	}
-#define ADD_K(d, v)                                                                      \
-	{                                                                                \
-		.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = (d), .imm = (int32_t)(v) \
-	}
-#define CALL(f)                                        \
-	{                                              \
-		.code = BPF_JMP | BPF_CALL, .imm = (f) \
-	}
-#define STORE(bits, d, o, s)                                                                   \
-	{                                                                                      \
-		.code = BPF_STX | BPF_MEM | (bits), .dst_reg = (d), .src_reg = (s), .off = (o) \
-	}
-#define STORE_K(d, o, v)                                                                          \
-	{                                                                                         \
-		.code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = (d), .off = (o), .imm = (int32_t)(v) \
-	}
-#define LOAD_W(d, s, o)                                                                       \
-	{                                                                                     \
-		.code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = (d), .src_reg = (s), .off = (o) \
-	}
-#define JUMP_IF(d, op, o)                                                  \
-	{                                                                  \
-		.code = BPF_JMP | (op) | BPF_K, .dst_reg = (d), .off = (o) \
-	}
-#define MAP(d, fd)                           \
-	{ .code = BPF_LD | BPF_DW | BPF_IMM, \
-	  .dst_reg = (d),                    \
-	  .src_reg = BPF_PSEUDO_MAP_FD,      \
-	  .imm = (fd) },                     \
-	{                                    \
-		0                            \
-	}
-
 /*
  * In the idle task of a CPU that is on: time, CPU and event, the record and the stack into the
  * ring. 1 in any case, so that perf has what it can.
@@ -131,55 +91,51 @@ static int idle_load(const struct idle_hits *i, const struct idle_event *ev, uin
 	enum { OUT = 41, FULL = OUT + 2 }; /* where the jumps go */
 	const int32_t at = (int32_t)sizeof(struct sent);
 	const struct bpf_insn insns[] = {
-		MOV(6, 1),
-		CALL(BPF_FUNC_get_current_pid_tgid),
-		{ .code = BPF_JMP32 | BPF_JNE | BPF_K, .dst_reg = 0, .off = OUT - 3 },
-		CALL(BPF_FUNC_get_smp_processor_id),
-		MOV(7, 0),
-		STORE(BPF_W, 10, -4, 7),
-		MAP(1, i->cpus_map),
-		MOV(2, 10),
-		ADD_K(2, -4),
-		CALL(BPF_FUNC_map_lookup_elem),
-		JUMP_IF(0, BPF_JEQ, OUT - 12),
-		MOV(9, 0),
-		LOAD_W(1, 9, 0),
-		JUMP_IF(1, BPF_JEQ, OUT - 15),
-		MAP(1, i->ring_map),
-		MOV_K(2, sizeof(struct sent) + ev->raw + ev->chain),
-		MOV_K(3, 0),
-		CALL(BPF_FUNC_ringbuf_reserve),
-		JUMP_IF(0, BPF_JEQ, FULL - 21),
-		MOV(8, 0),
-		CALL(BPF_FUNC_ktime_get_ns),
-		STORE(BPF_DW, 8, offsetof(struct sent, time), 0),
-		STORE(BPF_W, 8, offsetof(struct sent, cpu), 7),
-		STORE_K(8, offsetof(struct sent, event), index),
-		MOV(1, 8),
-		ADD_K(1, at),
-		MOV_K(2, ev->raw),
-		MOV(3, 6),
-		CALL(BPF_FUNC_probe_read_kernel),
-		MOV(1, 6),
-		MOV(2, 8),
-		ADD_K(2, at + (int32_t)ev->raw),
-		MOV_K(3, ev->chain),
-		MOV_K(4, 0),
-		CALL(BPF_FUNC_get_stack),
-		STORE(BPF_DW, 8, offsetof(struct sent, chain), 0),
-		MOV(1, 8),
-		MOV_K(2, BPF_RB_NO_WAKEUP),
-		CALL(BPF_FUNC_ringbuf_submit),
-		MOV_K(0, 1), /* OUT */
-		{ .code = BPF_JMP | BPF_EXIT },
-		MOV_K(1, 1), /* FULL */
-		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW,
-		  .dst_reg = 9,
-		  .src_reg = 1,
-		  .off = offsetof(struct cpu_state, lost),
-		  .imm = BPF_ADD },
-		MOV_K(0, 1),
-		{ .code = BPF_JMP | BPF_EXIT },
+		INSN_MOV(6, 1),
+		INSN_CALL(BPF_FUNC_get_current_pid_tgid),
+		INSN(BPF_JMP32 | BPF_JNE | BPF_K, 0, 0, OUT - 3, 0),
+		INSN_CALL(BPF_FUNC_get_smp_processor_id),
+		INSN_MOV(7, 0),
+		INSN_STORE(BPF_W, 10, -4, 7),
+		INSN_MAP(1, BPF_PSEUDO_MAP_FD, i->cpus_map),
+		INSN_MOV(2, 10),
+		INSN_ADD_K(2, -4),
+		INSN_CALL(BPF_FUNC_map_lookup_elem),
+		INSN_JUMP_IF(0, BPF_JEQ, 0, OUT - 12),
+		INSN_MOV(9, 0),
+		INSN_LOAD(BPF_W, 1, 9, 0),
+		INSN_JUMP_IF(1, BPF_JEQ, 0, OUT - 15),
+		INSN_MAP(1, BPF_PSEUDO_MAP_FD, i->ring_map),
+		INSN_MOV_K(2, sizeof(struct sent) + ev->raw + ev->chain),
+		INSN_MOV_K(3, 0),
+		INSN_CALL(BPF_FUNC_ringbuf_reserve),
+		INSN_JUMP_IF(0, BPF_JEQ, 0, FULL - 21),
+		INSN_MOV(8, 0),
+		INSN_CALL(BPF_FUNC_ktime_get_ns),
+		INSN_STORE(BPF_DW, 8, offsetof(struct sent, time), 0),
+		INSN_STORE(BPF_W, 8, offsetof(struct sent, cpu), 7),
+		INSN_STORE_K(BPF_W, 8, offsetof(struct sent, event), index),
+		INSN_MOV(1, 8),
+		INSN_ADD_K(1, at),
+		INSN_MOV_K(2, ev->raw),
+		INSN_MOV(3, 6),
+		INSN_CALL(BPF_FUNC_probe_read_kernel),
+		INSN_MOV(1, 6),
+		INSN_MOV(2, 8),
+		INSN_ADD_K(2, at + (int32_t)ev->raw),
+		INSN_MOV_K(3, ev->chain),
+		INSN_MOV_K(4, 0),
+		INSN_CALL(BPF_FUNC_get_stack),
+		INSN_STORE(BPF_DW, 8, offsetof(struct sent, chain), 0),
+		INSN_MOV(1, 8),
+		INSN_MOV_K(2, BPF_RB_NO_WAKEUP),
+		INSN_CALL(BPF_FUNC_ringbuf_submit),
+		INSN_MOV_K(0, 1), /* OUT */
+		INSN_EXIT,
+		INSN_MOV_K(1, 1), /* FULL */
+		INSN_COUNT(9, offsetof(struct cpu_state, lost), 1),
+		INSN_MOV_K(0, 1),
+		INSN_EXIT,
 	};
 	static char log[4096];
 	int fd = bpf_load(&(struct bpf_program){ .type = BPF_PROG_TYPE_TRACEPOINT,

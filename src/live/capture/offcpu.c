@@ -27,12 +27,7 @@ void offcpu_add_event(struct spec_list *l)
 
 	s.attr.type = PERF_TYPE_SOFTWARE;
 	s.attr.config = PERF_COUNT_SW_BPF_OUTPUT;
-	s.leader = s.first = (int)l->n;
-	if (l->n == l->cap) {
-		l->cap = l->cap ? l->cap * 2 : 8;
-		l->spec = mem_grow(l->spec, l->cap * sizeof(*l->spec));
-	}
-	l->spec[l->n++] = s;
+	capture_add_spec(l, s);
 }
 
 bool offcpu_is_event(const struct event_spec *s)

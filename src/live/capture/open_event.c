@@ -6,14 +6,6 @@
 
 #include "kern/perf.h"
 
-static int open_once(const struct event_spec *s, struct perf_event_attr *attr, pid_t pid, int cpu,
-		     int group, unsigned long flags)
-{
-	if (s->config3)
-		return perf_open_config3(attr, s->config3, pid, cpu, group, flags);
-	return perf_open(attr, pid, cpu, group, flags);
-}
-
 static bool raise_file_limit(void)
 {
 	struct rlimit lim;
@@ -27,15 +19,15 @@ static bool raise_file_limit(void)
 int open_event(struct event_spec *s, struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 	       unsigned long flags)
 {
-	int fd = open_once(s, attr, pid, cpu, group, flags);
+	int fd = perf_open_config3(attr, s->config3, pid, cpu, group, flags);
 
 	if (fd == -EMFILE && raise_file_limit())
-		fd = open_once(s, attr, pid, cpu, group, flags);
+		fd = perf_open_config3(attr, s->config3, pid, cpu, group, flags);
 	if (fd == -EINVAL && !s->guest_host && (attr->exclude_guest || attr->exclude_host)) {
 		struct perf_event_attr plain = *attr;
 
 		plain.exclude_guest = plain.exclude_host = 0;
-		fd = open_once(s, &plain, pid, cpu, group, flags);
+		fd = perf_open_config3(&plain, s->config3, pid, cpu, group, flags);
 		if (fd >= 0) {
 			*attr = plain;
 			s->attr.exclude_guest = s->attr.exclude_host = 0;

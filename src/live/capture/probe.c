@@ -26,8 +26,7 @@ static int try_open(const struct event_spec *s)
 	a.disabled = 1;
 	a.exclude_kernel = a.exclude_hv = 1;
 	a.precise_ip = 0;
-	fd = s->config3 ? perf_open_config3(&a, s->config3, 0, -1, -1, 0)
-			: perf_open(&a, 0, -1, -1, 0);
+	fd = perf_open_config3(&a, s->config3, 0, -1, -1, 0);
 	if (fd < 0)
 		return fd;
 	close(fd);

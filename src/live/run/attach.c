@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "base/file.h"
 #include "kern/cpu.h"
 #include "kern/perf.h"
 #include "kern/tracefs.h"
@@ -94,47 +93,24 @@ static int attach_tracepoint(struct run *r, int prog, const struct lang_point *p
 	return attach_program(r, perf_open(&a, -1, 0, -1, 0), prog, pt, e);
 }
 
-static int pmu_type(const char *name)
-{
-	AUTO_FREE char *path = mem_printf("/sys/bus/event_source/devices/%s/type", name);
-	int64_t v;
-
-	return file_i64(path, &v) < 0 ? -1 : (int)v;
-}
-
 static int attach_kprobe(struct run *r, int prog, const struct lang_point *pt, struct err *e)
 {
-	int type = pmu_type("kprobe");
-	struct perf_event_attr a = { .type = (uint32_t)type,
-				     .sample_period = 1,
-				     .wakeup_events = 1 };
+	struct perf_event_attr a;
 
-	if (type < 0)
+	if (perf_probe_attr(false, pt->kind == LP_KRETPROBE, pt->is_addr ? NULL : pt->name,
+			    pt->offset, 0, &a) < 0)
 		return run_attach_failed(pt, ENOENT, e);
-	a.config = pt->kind == LP_KRETPROBE;
-	if (pt->is_addr) {
-		a.config2 = pt->offset;
-	} else {
-		a.config1 = (uintptr_t)pt->name;
-		a.config2 = pt->offset;
-	}
 	return set_program(r, perf_open(&a, -1, 0, -1, 0), prog, pt, e);
 }
 
 static int attach_uprobe_at(struct run *r, int prog, const struct lang_point *pt, const char *path,
 			    uint64_t offset, uint64_t semaphore, struct err *e)
 {
-	int type = pmu_type("uprobe");
-	struct perf_event_attr a = { .type = (uint32_t)type,
-				     .sample_period = 1,
-				     .wakeup_events = 1 };
 	int32_t pid = r->o.pid ? r->o.pid : r->child.pid;
+	struct perf_event_attr a;
 
-	if (type < 0)
+	if (perf_probe_attr(true, pt->kind == LP_URETPROBE, path, offset, semaphore, &a) < 0)
 		return run_attach_failed(pt, ENOENT, e);
-	a.config = (pt->kind == LP_URETPROBE) | semaphore << 32;
-	a.config1 = (uintptr_t)path;
-	a.config2 = offset;
 	return set_program(r, perf_open(&a, pid ? pid : -1, pid ? -1 : 0, -1, 0), prog, pt, e);
 }
 
@@ -151,27 +127,24 @@ static int user_offset(struct run *r, const struct lang_point *pt, uint64_t *off
 static int attach_user(struct run *r, int prog, const struct lang_point *pt, struct err *e)
 {
 	AUTO_FREE char *path = run_find_file(pt->target);
+	struct run_usdt *list;
 	uint64_t offset;
-	int k = 0;
+	size_t n;
+	int k;
 
 	if (!path)
 		return run_attach_failed(pt, ENOENT, e);
 	if (pt->kind != LP_USDT) {
 		k = user_offset(r, pt, &offset, e);
 		return k < 0 ? k : attach_uprobe_at(r, prog, pt, path, offset, 0, e);
-	} else {
-		struct run_usdt *list;
-		size_t n;
-
-		k = run_usdt_list(path, &list, &n, e);
-		for (size_t i = 0; i < n && k == 0; i++)
-			if (run_usdt_is(&list[i], pt->provider, pt->name) &&
-			    list[i].way == pt->number)
-				k = attach_uprobe_at(r, prog, pt, path, list[i].offset,
-						     list[i].semaphore, e);
-		run_usdt_free(list, n);
-		return k;
 	}
+	k = run_usdt_list(path, &list, &n, e);
+	for (size_t i = 0; i < n && k == 0; i++)
+		if (run_usdt_is(&list[i], pt->provider, pt->name) && list[i].way == pt->number)
+			k = attach_uprobe_at(r, prog, pt, path, list[i].offset, list[i].semaphore,
+					     e);
+	run_usdt_free(list, n);
+	return k;
 }
 
 bool run_is_multi(const struct run *r, const struct lang_code *c)

@@ -11,6 +11,7 @@
 #include "kern/bpf.h"
 #include "kern/cpu.h"
 #include "kern/ksym.h"
+#include "kern/perf.h"
 #include "kern/tracefs.h"
 
 #define KERNEL(major, minor) ((major) << 16 | (minor))
@@ -169,8 +170,7 @@ static const char *run_env_refused(void *ctx, const struct lang_point *p, char *
 {
 	struct run_env *r = ctx;
 
-	if ((p->kind == LP_KPROBE || p->kind == LP_KRETPROBE) &&
-	    !file_exists("/sys/bus/event_source/devices/kprobe/type")) {
+	if ((p->kind == LP_KPROBE || p->kind == LP_KRETPROBE) && perf_pmu("kprobe") < 0) {
 		instead_of(r, p, buf, size);
 		return "this kernel has no kprobes";
 	}
@@ -181,7 +181,7 @@ static const char *run_env_refused(void *ctx, const struct lang_point *p, char *
 		return "this kernel does not allow fentry and fexit";
 	}
 	if ((p->kind == LP_UPROBE || p->kind == LP_URETPROBE || p->kind == LP_USDT) &&
-	    !file_exists("/sys/bus/event_source/devices/uprobe/type"))
+	    perf_pmu("uprobe") < 0)
 		return "this kernel has no uprobes";
 	return NULL;
 }

@@ -2,10 +2,10 @@
 /* A program as it is loaded: with the walker's code behind it, and what comes before it. */
 #include "live/run/loaded_code.h"
 
-#include <linux/bpf.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "kern/bpf_insn.h"
 #include "live/run/session.h"
 
 static bool is_walk(const struct bpf_insn *i)
@@ -113,35 +113,21 @@ static void run_loaded_code_prepend(struct arena *a, struct lang_code *c,
 void run_code_state(struct arena *a, int map, uint32_t own, struct lang_code *c)
 {
 	struct bpf_insn first[] = {
-		{ .code = BPF_LD | BPF_DW | BPF_IMM,
-		  .dst_reg = BPF_REG_7,
-		  .src_reg = BPF_PSEUDO_MAP_VALUE,
-		  .imm = map },
-		{ 0 },
-		{ .code = BPF_LDX | BPF_MEM | BPF_DW,
-		  .dst_reg = BPF_REG_0,
-		  .src_reg = BPF_REG_7,
-		  .off = offsetof(struct run_state, stopped) },
-		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .off = 2 },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
+		INSN_MAP(BPF_REG_7, BPF_PSEUDO_MAP_VALUE, map),
+		INSN_LOAD(BPF_DW, BPF_REG_0, BPF_REG_7, offsetof(struct run_state, stopped)),
+		INSN_JUMP_IF(BPF_REG_0, BPF_JEQ, 0, 2),
+		INSN_MOV_K(BPF_REG_0, 0),
+		INSN_EXIT,
 		/* the check of whose event it is */
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_6, .src_reg = BPF_REG_1 },
-		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_current_pid_tgid },
-		{ .code = BPF_ALU64 | BPF_RSH | BPF_K, .dst_reg = BPF_REG_0, .imm = 32 },
-		{ .code = BPF_JMP | BPF_JNE | BPF_K,
-		  .dst_reg = BPF_REG_0,
-		  .off = 4,
-		  .imm = (int32_t)own },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1, .imm = 1 },
-		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW,
-		  .dst_reg = BPF_REG_7,
-		  .src_reg = BPF_REG_1,
-		  .off = offsetof(struct run_state, own),
-		  .imm = BPF_ADD },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_6 },
+		INSN_MOV(BPF_REG_6, BPF_REG_1),
+		INSN_CALL(BPF_FUNC_get_current_pid_tgid),
+		INSN(BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32),
+		INSN_JUMP_IF(BPF_REG_0, BPF_JNE, own, 4),
+		INSN_MOV_K(BPF_REG_1, 1),
+		INSN_COUNT(BPF_REG_7, offsetof(struct run_state, own), BPF_REG_1),
+		INSN_MOV_K(BPF_REG_0, 0),
+		INSN_EXIT,
+		INSN_MOV(BPF_REG_1, BPF_REG_6),
 	};
 
 	run_loaded_code_prepend(a, c, first, own ? ARRAY_SIZE(first) : 6);
@@ -150,15 +136,9 @@ void run_code_state(struct arena *a, int map, uint32_t own, struct lang_code *c)
 void run_code_give_way(struct arena *a, int map, struct lang_code *c)
 {
 	struct bpf_insn first[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_6, .src_reg = BPF_REG_1 },
-		{ .code = BPF_LD | BPF_DW | BPF_IMM,
-		  .dst_reg = BPF_REG_2,
-		  .src_reg = BPF_PSEUDO_MAP_FD,
-		  .imm = map },
-		{ 0 },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3 },
-		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_tail_call },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_6 },
+		INSN_MOV(BPF_REG_6, BPF_REG_1), INSN_MAP(BPF_REG_2, BPF_PSEUDO_MAP_FD, map),
+		INSN_MOV_K(BPF_REG_3, 0),	INSN_CALL(BPF_FUNC_tail_call),
+		INSN_MOV(BPF_REG_1, BPF_REG_6),
 	};
 
 	run_loaded_code_prepend(a, c, first, ARRAY_SIZE(first));

@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 #include <string.h>
 
+#include "kern/bpf_insn.h"
 #include "walk.skel.h"
 
 #define SECTION "kymo_fn"
@@ -66,10 +67,7 @@ static struct bpf_program *program(const struct walker *w, enum walker_which whi
 /* All is in its place: keep it, and let the kernel have a program that does nothing. */
 static int walk_walker_fn_prepare(struct bpf_program *p, struct bpf_prog_load_opts *o, long cookie)
 {
-	static struct bpf_insn nothing[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
+	static struct bpf_insn nothing[] = { INSN_MOV_K(0, 0), INSN_EXIT };
 	const struct bpf_func_info *info = o->func_info;
 	struct walker *w = loading;
 	struct walker_code *c;

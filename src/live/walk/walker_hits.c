@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "kern/perf.h"
 #include "walk.skel.h"
 
@@ -60,18 +59,12 @@ int walker_hit_call(struct walker *w, int nr, bool exit, struct err *e)
 
 int walker_hit_probe(struct walker *w, const struct walker_probe *p, struct err *e)
 {
-	const char *pmu = p->user ? "uprobe" : "kprobe";
-	AUTO_FREE char *path = mem_printf("/sys/bus/event_source/devices/%s/type", pmu);
-	struct perf_event_attr a = { .config = p->ret,
-				     .config1 = (uintptr_t)p->target,
-				     .config2 = p->offset,
-				     .sample_period = 1 };
-	int64_t type;
+	struct perf_event_attr a;
 	int fd, r = 0;
 
-	if (file_i64(path, &type) < 0)
-		return err_set(e, EOPNOTSUPP, "this kernel cannot put a %s beside another", pmu);
-	a.type = (uint32_t)type;
+	if (perf_probe_attr(p->user, p->ret, p->target, p->offset, 0, &a) < 0)
+		return err_set(e, EOPNOTSUPP, "this kernel cannot put a %s beside another",
+			       p->user ? "uprobe" : "kprobe");
 	/* Programs run on every CPU, whatever their event is on. */
 	fd = perf_open(&a, -1, 0, -1, 0);
 	if (fd >= 0) {
