@@ -243,7 +243,6 @@ static int attach_sampling(struct run *r, int prog, const struct lang_point *pt,
 {
 	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
 				     .config = PERF_COUNT_SW_CPU_CLOCK };
-	uint32_t type;
 
 	if (pt->kind == LP_PROFILE) {
 		a.freq = strcmp(pt->target, "hz") == 0;
@@ -255,8 +254,8 @@ static int attach_sampling(struct run *r, int prog, const struct lang_point *pt,
 		a.config = (uint64_t)run_software(pt->name);
 		a.sample_period = lang_point_period(pt);
 	} else {
-		a.config = (uint64_t)run_hardware(pt->name, &type);
-		a.type = type;
+		a.config = (uint64_t)run_hardware(pt->name);
+		a.type = PERF_TYPE_HARDWARE;
 		a.sample_period = lang_point_period(pt);
 	}
 	return on_cpus(r, &a, prog, pt, 0, e);

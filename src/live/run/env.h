@@ -50,6 +50,8 @@ int run_match_user(struct run_env *r, const struct lang_point *p, lang_match_fn 
 		   struct err *e);
 /* The file a name means, as a shell would find it; caller frees. NULL: there is none. */
 char *run_find_file(const char *name);
+struct elf;
+int run_open_elf(const char *path, struct elf **ret, struct err *e);
 /*
  * Where in the file to probe a function (or address), and how far behind the function's beginning
  * that is (sym/disasm/code.h). *file keeps what was read for the next one.
@@ -75,7 +77,6 @@ void run_usdt_free(struct run_usdt *list, size_t n);
 
 /* Numbers of software and hardware events; -1: no such event. */
 int run_software(const char *name);
-int run_hardware(const char *name, uint32_t *type);
-extern const char *const run_software_names[], *const run_hardware_names[];
+int run_hardware(const char *name);
 
 #endif

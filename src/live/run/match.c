@@ -17,71 +17,60 @@ int run_syscall(void *ctx, const char *name)
 	return syscall_number(syscall_native(), name);
 }
 
-const char *const run_software_names[] = { "alignment-faults", "bpf-output",	 "context-switches",
-					   "cpu-clock",	       "cpu-migrations", "dummy",
-					   "emulation-faults", "major-faults",	 "minor-faults",
-					   "page-faults",      "task-clock",	 NULL };
-const char *const run_hardware_names[] = { "backend-stalls",
-					   "branch-instructions",
-					   "branch-misses",
-					   "bus-cycles",
-					   "cache-misses",
-					   "cache-references",
-					   "cpu-cycles",
-					   "frontend-stalls",
-					   "instructions",
-					   "ref-cycles",
-					   NULL };
+/* The events that are listed, in order; behind them what some are called, too. */
+struct counted {
+	const char *name;
+	int id;
+	bool too;
+};
+static const struct counted software[] = {
+	{ "alignment-faults", PERF_COUNT_SW_ALIGNMENT_FAULTS },
+	{ "bpf-output", PERF_COUNT_SW_BPF_OUTPUT },
+	{ "context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES },
+	{ "cpu-clock", PERF_COUNT_SW_CPU_CLOCK },
+	{ "cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS },
+	{ "dummy", PERF_COUNT_SW_DUMMY },
+	{ "emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS },
+	{ "major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ },
+	{ "minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN },
+	{ "page-faults", PERF_COUNT_SW_PAGE_FAULTS },
+	{ "task-clock", PERF_COUNT_SW_TASK_CLOCK },
+	{ "cpu", PERF_COUNT_SW_CPU_CLOCK, true },
+	{ "faults", PERF_COUNT_SW_PAGE_FAULTS, true },
+	{ "cs", PERF_COUNT_SW_CONTEXT_SWITCHES, true },
+	{ NULL },
+};
+static const struct counted hardware[] = {
+	{ "backend-stalls", PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
+	{ "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
+	{ "bus-cycles", PERF_COUNT_HW_BUS_CYCLES },
+	{ "cache-misses", PERF_COUNT_HW_CACHE_MISSES },
+	{ "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
+	{ "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
+	{ "frontend-stalls", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
+	{ "instructions", PERF_COUNT_HW_INSTRUCTIONS },
+	{ "ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES },
+	{ "cycles", PERF_COUNT_HW_CPU_CYCLES, true },
+	{ "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, true },
+	{ NULL },
+};
+
+static int id_of(const struct counted *c, const char *name)
+{
+	while (c->name && strcmp(c->name, name) != 0)
+		c++;
+	return c->name ? c->id : -1;
+}
 
 int run_software(const char *name)
 {
-	static const struct {
-		const char *name;
-		int id;
-	} all[] = { { "cpu-clock", PERF_COUNT_SW_CPU_CLOCK },
-		    { "cpu", PERF_COUNT_SW_CPU_CLOCK },
-		    { "task-clock", PERF_COUNT_SW_TASK_CLOCK },
-		    { "page-faults", PERF_COUNT_SW_PAGE_FAULTS },
-		    { "faults", PERF_COUNT_SW_PAGE_FAULTS },
-		    { "context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES },
-		    { "cs", PERF_COUNT_SW_CONTEXT_SWITCHES },
-		    { "cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS },
-		    { "minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN },
-		    { "major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ },
-		    { "alignment-faults", PERF_COUNT_SW_ALIGNMENT_FAULTS },
-		    { "emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS },
-		    { "dummy", PERF_COUNT_SW_DUMMY },
-		    { "bpf-output", PERF_COUNT_SW_BPF_OUTPUT } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		if (strcmp(all[i].name, name) == 0)
-			return all[i].id;
-	return -1;
+	return id_of(software, name);
 }
 
-int run_hardware(const char *name, uint32_t *type)
+int run_hardware(const char *name)
 {
-	static const struct {
-		const char *name;
-		int id;
-	} all[] = { { "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
-		    { "cycles", PERF_COUNT_HW_CPU_CYCLES },
-		    { "instructions", PERF_COUNT_HW_INSTRUCTIONS },
-		    { "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
-		    { "cache-misses", PERF_COUNT_HW_CACHE_MISSES },
-		    { "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-		    { "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-		    { "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
-		    { "bus-cycles", PERF_COUNT_HW_BUS_CYCLES },
-		    { "frontend-stalls", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
-		    { "backend-stalls", PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
-		    { "ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES } };
-
-	*type = PERF_TYPE_HARDWARE;
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		if (strcmp(all[i].name, name) == 0)
-			return all[i].id;
-	return -1;
+	return id_of(hardware, name);
 }
 
 /* What is near to the name, or how to see all. */
@@ -96,22 +85,18 @@ static void run_match_nothing(const struct lang_point *p, struct str_nearest *ne
 		err_hint(e, "kymo run -l '%s:*' lists them", lang_kind_name[p->kind]);
 }
 
-static int run_match_listed(const char *const *names, const struct lang_point *p, lang_match_fn *fn,
+static int run_match_listed(const struct counted *c, const struct lang_point *p, lang_match_fn *fn,
 			    void *arg, struct err *e)
 {
 	struct str_nearest near = { .typed = p->name };
-	uint32_t type;
 	int n = 0;
 
-	if (!str_has_glob(p->name)) {
-		if ((p->kind == LP_SOFTWARE ? run_software(p->name)
-					    : run_hardware(p->name, &type)) >= 0)
-			return fn(arg, NULL, p->name), 1;
-	}
-	for (; *names; names++) {
-		str_nearest_add(&near, *names);
-		if (str_glob(p->name, *names)) {
-			fn(arg, NULL, *names);
+	if (!str_has_glob(p->name) && id_of(c, p->name) >= 0)
+		return fn(arg, NULL, p->name), 1;
+	for (; c->name && !c->too; c++) {
+		str_nearest_add(&near, c->name);
+		if (str_glob(p->name, c->name)) {
+			fn(arg, NULL, c->name);
 			n++;
 		}
 	}
@@ -125,21 +110,19 @@ static void suggest_event(struct run_env *r, const struct lang_point *p, struct 
 {
 	struct str_nearest near = { .typed = p->name };
 	struct file_names names = { 0 };
-	struct err none = { 0 };
 	char list[192];
 
 	e->hint[0] = '\0';
-	if (tracefs_events(r->tracefs, p->target, &names, &none) == 0) {
-		for (size_t i = 0; i < names.n; i++)
-			str_nearest_add(&near, names.name[i]);
-		if (str_nearest_list(&near, list, sizeof(list)))
-			snprintf(e->hint, sizeof(e->hint), "did you mean %s?", list);
-		else
-			snprintf(e->hint, sizeof(e->hint),
-				 "kymo run -l 'tracepoint:%s:*' lists them", p->target);
-	} else {
-		snprintf(e->hint, sizeof(e->hint), "kymo run -l 'tracepoint:*' lists them all");
+	if (tracefs_events(r->tracefs, p->target, &names, NULL) < 0) {
+		err_hint(e, "kymo run -l 'tracepoint:*' lists them all");
+		return;
 	}
+	for (size_t i = 0; i < names.n; i++)
+		str_nearest_add(&near, names.name[i]);
+	if (str_nearest_list(&near, list, sizeof(list)))
+		err_hint(e, "did you mean %s?", list);
+	else
+		err_hint(e, "kymo run -l 'tracepoint:%s:*' lists them", p->target);
 	file_names_free(&names);
 }
 
@@ -297,8 +280,8 @@ int run_match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *ar
 	case LP_ITER: return match_btf(r, p, BTF_KIND_STRUCT, "bpf_iter__", fn, arg, e);
 	case LP_KPROBE:
 	case LP_KRETPROBE: return match_function(r, p, fn, arg, e);
-	case LP_SOFTWARE: return run_match_listed(run_software_names, p, fn, arg, e);
-	case LP_HARDWARE: return run_match_listed(run_hardware_names, p, fn, arg, e);
+	case LP_SOFTWARE: return run_match_listed(software, p, fn, arg, e);
+	case LP_HARDWARE: return run_match_listed(hardware, p, fn, arg, e);
 	case LP_UPROBE:
 	case LP_URETPROBE:
 	case LP_USDT: return run_match_user(r, p, fn, arg, e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/run/run.h"
 
-#include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -82,7 +82,6 @@ static int map_each(void *ctx, int map, lang_entry_fn *fn, void *arg)
 struct keys {
 	const struct lang_map *m;
 	VEC(uint8_t) data;
-	size_t n;
 };
 
 static int add_key(void *arg, const void *key, const void *value)
@@ -90,9 +89,9 @@ static int add_key(void *arg, const void *key, const void *value)
 	struct keys *k = arg;
 
 	(void)value;
-	for (uint32_t i = 0; i < k->m->key_size; i++)
-		vec_push(&k->data, ((const uint8_t *)key)[i]);
-	k->n++;
+	vec_reserve(&k->data, k->data.n + k->m->key_size);
+	memcpy(k->data.data + k->data.n, key, k->m->key_size);
+	k->data.n += k->m->key_size;
 	return 0;
 }
 
@@ -104,8 +103,8 @@ static void run_session_reset(struct run *r, int map, bool remove)
 	map_each(r, map, add_key, &keys);
 	if (!remove && keys.m->present_word)
 		zero[0] = 1; /* the word that says the value is set */
-	for (size_t i = 0; i < keys.n; i++) {
-		const uint8_t *key = keys.data.data + i * keys.m->key_size;
+	for (size_t i = 0; i < keys.data.n; i += keys.m->key_size) {
+		const uint8_t *key = keys.data.data + i;
 
 		if (remove && keys.m->key)
 			bpf_map_drop(r->map_fd[map], key);
@@ -130,17 +129,12 @@ static void map_zero(void *ctx, int map)
 	run_session_reset(ctx, map, false);
 }
 
-static int open_rings(struct run *r, struct err *e)
+static int open_ring(struct run *r, int map, struct bpf_ring *ring, struct err *e)
 {
-	struct lang_program *p = r->p;
-	int k = 0;
+	int k = r->map_fd[map] < 0
+			? 0
+			: bpf_ring_open(ring, r->map_fd[map], r->p->maps.data[map].entries);
 
-	if (r->map_fd[LANG_MAP_RING] >= 0)
-		k = bpf_ring_open(&r->ring, r->map_fd[LANG_MAP_RING],
-				  p->maps.data[LANG_MAP_RING].entries);
-	if (k == 0 && r->map_fd[LANG_MAP_CONTROL] >= 0)
-		k = bpf_ring_open(&r->control, r->map_fd[LANG_MAP_CONTROL],
-				  p->maps.data[LANG_MAP_CONTROL].entries);
 	return k < 0 ? err_set(e, -k, "cannot map the ring for messages: %s", strerror(-k)) : 0;
 }
 
@@ -208,7 +202,9 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 	if (k == 0)
 		k = run_load(r, log, e);
 	if (k == 0)
-		k = open_rings(r, e);
+		k = open_ring(r, LANG_MAP_RING, &r->ring, e);
+	if (k == 0)
+		k = open_ring(r, LANG_MAP_CONTROL, &r->control, e);
 	if (k < 0) {
 		run_close(r);
 		return k;
@@ -444,6 +440,32 @@ static uint64_t run_session_counter(const struct run *r, uint32_t which)
 	return sum;
 }
 
+#define PLURAL(n) ((n) == 1 ? "" : "s")
+#define WERE(n) ((n) == 1 ? " was" : "s were")
+
+/* What programs count, in words that "N message" and the like begin. */
+static void run_session_counts(const struct run *r, struct strbuf *b)
+{
+	static const struct {
+		uint32_t which;
+		const char *what, *words;
+	} counts[] = {
+		{ LANG_COUNT_CONTROL_LOST, "order", "lost (print, clear, exit ...)" },
+		{ LANG_COUNT_STACKS, "stack", "not kept: there are too many different ones" },
+	};
+	uint64_t n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+		if ((n = run_session_counter(r, counts[i].which)))
+			strbuf_printf(b, "%" PRIu64 " %s%s %s\n", n, counts[i].what, WERE(n),
+				      counts[i].words);
+	n = run_session_counter(r, LANG_COUNT_LOOPS);
+	if (n)
+		strbuf_printf(
+			b, "a loop was ended by the kernel %" PRIu64 " time%s: it took too long\n",
+			n, PLURAL(n));
+}
+
 void run_notes(const struct run *r, struct strbuf *b)
 {
 	uint64_t n = run_session_counter(r, LANG_COUNT_LOST);
@@ -453,51 +475,39 @@ void run_notes(const struct run *r, struct strbuf *b)
 			      r->refused.msg, r->n_refused > 1 ? ", ..." : "");
 	if (n)
 		strbuf_printf(b,
-			      "%llu message%s lost, the ring was full: "
+			      "%" PRIu64 " message%s lost, the ring was full: "
 			      "BPFTRACE_PERF_RB_PAGES=%u makes it larger\n",
-			      (unsigned long long)n, n == 1 ? " was" : "s were",
-			      r->p->config.ring_pages * 4);
+			      n, WERE(n), r->p->config.ring_pages * 4);
 	if (r->unshown)
 		strbuf_printf(b,
-			      "%llu message%s not shown: they had come when the end did, and would "
-			      "have taken longer than %d ms\n",
-			      (unsigned long long)r->unshown, r->unshown == 1 ? " was" : "s were",
-			      LOOP_REST_MS);
+			      "%" PRIu64
+			      " message%s not shown: they had come when the end did, and "
+			      "would have taken longer than %d ms\n",
+			      r->unshown, WERE(r->unshown), LOOP_REST_MS);
 	n = own_events(r);
 	/* tools do not say it */
 	if ((watches_itself(r, n) && !r->o.plain) || (n && r->o.verbose))
 		strbuf_printf(b,
-			      "%llu event%s of kymo itself %s left out; --self shows them, too\n",
-			      (unsigned long long)n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+			      "%" PRIu64 " event%s of kymo itself %s left out; --self shows them, "
+			      "too\n",
+			      n, PLURAL(n), n == 1 ? "was" : "were");
 	n = 0;
 	for (size_t i = 0; i < r->p->codes.n; i++)
 		n += r->prog_fd[i] >= 0 ? bpf_missed(r->prog_fd[i]) : 0;
 	if (n)
 		strbuf_printf(b,
-			      "%llu event%s missed, while the same probe was at work on another "
-			      "one on the same CPU\n",
-			      (unsigned long long)n, n == 1 ? " was" : "s were");
-	n = run_session_counter(r, LANG_COUNT_CONTROL_LOST);
-	if (n)
-		strbuf_printf(b, "%llu order%s lost (print, clear, exit ...)\n",
-			      (unsigned long long)n, n == 1 ? " was" : "s were");
-	n = run_session_counter(r, LANG_COUNT_STACKS);
-	if (n)
-		strbuf_printf(b, "%llu stack%s not kept: there are too many different ones\n",
-			      (unsigned long long)n, n == 1 ? " was" : "s were");
-	n = run_session_counter(r, LANG_COUNT_LOOPS);
-	if (n)
-		strbuf_printf(b, "a loop was ended by the kernel %llu time%s: it took too long\n",
-			      (unsigned long long)n, n == 1 ? "" : "s");
+			      "%" PRIu64 " event%s missed, while the same probe was at work on "
+			      "another one on the same CPU\n",
+			      n, WERE(n));
+	run_session_counts(r, b);
 	vec_each (&r->p->fallible, f) {
 		unsigned line, column;
 
 		n = run_session_counter(r, f->counter);
 		lang_place(r->p->source, r->p->source_n, f->pos, &line, &column);
 		if (n)
-			strbuf_printf(b, "%s:%u:%u: %s failed %llu time%s\n", r->p->source_name,
-				      line, column, f->helper, (unsigned long long)n,
-				      n == 1 ? "" : "s");
+			strbuf_printf(b, "%s:%u:%u: %s failed %" PRIu64 " time%s\n",
+				      r->p->source_name, line, column, f->helper, n, PLURAL(n));
 	}
 	run_pcap_notes(r, b);
 	if (r->p->uses_ustack && r->sideband.why.code)
@@ -508,10 +518,17 @@ void run_notes(const struct run *r, struct strbuf *b)
 		n = m->name ? run_session_counter(r, m->full_counter) : 0;
 		if (n)
 			strbuf_printf(b,
-				      "%s is full (%u keys): %llu updates were refused; "
+				      "%s is full (%u keys): %" PRIu64 " updates were refused; "
 				      "BPFTRACE_MAP_KEYS_MAX=%u allows more\n",
-				      m->name, m->entries, (unsigned long long)n, m->entries * 4);
+				      m->name, m->entries, n, m->entries * 4);
 	}
+}
+
+static void run_close_fds(const int *fd, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
 }
 
 void run_close(struct run *r)
@@ -529,16 +546,10 @@ void run_close(struct run *r)
 	bpf_ring_close(&r->ring);
 	bpf_ring_close(&r->control);
 	run_handover_close(r);
-	for (size_t i = 0; i < r->p->codes.n; i++)
-		if (r->prog_fd[i] >= 0)
-			close(r->prog_fd[i]);
-	for (size_t i = 0; i < r->p->maps.n; i++)
-		if (r->map_fd[i] >= 0)
-			close(r->map_fd[i]);
-	if (r->pid_fd >= 0)
-		close(r->pid_fd);
-	if (r->state >= 0)
-		close(r->state);
+	run_close_fds(r->prog_fd, r->p->codes.n);
+	run_close_fds(r->map_fd, r->p->maps.n);
+	run_close_fds(&r->pid_fd, 1);
+	run_close_fds(&r->state, 1);
 	if (r->has_loop)
 		loop_close(&r->loop);
 	run_names_free(&r->names);

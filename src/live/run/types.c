@@ -5,9 +5,6 @@
 
 #include "live/run/env.h"
 
-#define KIND_TYPE_TAG 18
-#define KIND_ENUM64 19
-
 /* Through typedef, const, volatile and the like; *id is changed. */
 static const struct btf_type *plain_type(const struct btf_types *b, uint32_t *id)
 {
@@ -58,7 +55,7 @@ static bool is_user(const struct run_env *r, uint32_t id)
 {
 	const struct btf_type *b = btf_type(r->btf, id);
 
-	return b && BTF_INFO_KIND(b->info) == KIND_TYPE_TAG &&
+	return b && BTF_INFO_KIND(b->info) == BTF_TYPE_TAG &&
 	       strcmp(btf_str(r->btf, b->name_off), "user") == 0;
 }
 
@@ -66,27 +63,18 @@ static bool is_user(const struct run_env *r, uint32_t id)
 static const struct ltype *run_types_enumeration(struct run_env *r, struct ltypes *t,
 						 const struct btf_type *b)
 {
-	bool wide = BTF_INFO_KIND(b->info) == KIND_ENUM64;
-	const struct btf_enum *e = (const struct btf_enum *)(b + 1);
-	const struct {
-		uint32_t name, low, high;
-	} *e64 = (const void *)(b + 1);
+	bool wide = BTF_INFO_KIND(b->info) == BTF_ENUM64;
 	const struct ltype *plain =
 		lt_int(t, wide || b->size > 8 ? 8 : b->size, BTF_INFO_KFLAG(b->info));
-	uint32_t n = BTF_INFO_VLEN(b->info);
+	uint32_t n = BTF_INFO_VLEN(b->info), name;
 	struct lenumerator *v = arena_alloc(t->arena, (n + 1) * sizeof(*v));
 	struct ltype *type = arena_dup(t->arena, plain, sizeof(*plain));
 
-	for (uint32_t i = 0; i < n; i++)
-		v[i] = wide ? (struct lenumerator){ (int64_t)((uint64_t)e64[i].high << 32 |
-							      e64[i].low),
-						    arena_strdup(t->arena,
-								 btf_str(r->btf, e64[i].name)) }
-			    : (struct lenumerator){
-				      BTF_INFO_KFLAG(b->info) ? e[i].val
-							      : (int64_t)(uint32_t)e[i].val,
-				      arena_strdup(t->arena, btf_str(r->btf, e[i].name_off))
-			      };
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t value = btf_enum_value(b, i, &name);
+
+		v[i] = (struct lenumerator){ value, arena_strdup(t->arena, btf_str(r->btf, name)) };
+	}
 	type->enum_name = arena_strdup(t->arena, btf_str(r->btf, b->name_off));
 	type->enumerator = v;
 	type->n = n;
@@ -107,13 +95,10 @@ static const struct ltype *run_types_convert(struct run_env *r, struct ltypes *t
 		memcpy(&info, b + 1, sizeof(info));
 		if (BTF_INT_ENCODING(info) & BTF_INT_BOOL)
 			return lt_bool(t);
-		return lt_int(t,
-			      b->size > 8 ? 8
-			      : b->size	  ? b->size
-					  : 8,
+		return lt_int(t, b->size && b->size < 8 ? b->size : 8,
 			      BTF_INT_ENCODING(info) & BTF_INT_SIGNED);
 	case BTF_KIND_ENUM:
-	case KIND_ENUM64: return run_types_enumeration(r, t, b);
+	case BTF_ENUM64: return run_types_enumeration(r, t, b);
 	case BTF_KIND_PTR:
 		return lt_ptr(t, run_types_convert(r, t, b->type, depth + 1),
 			      is_user(r, b->type) ? LS_USER : LS_KERNEL);

@@ -65,22 +65,26 @@ struct program_file {
 	struct symtab tab;
 };
 
-static int run_user_open_file(const char *path, struct program_file *f, struct err *e)
+int run_open_elf(const char *path, struct elf **ret, struct err *e)
 {
 	AUTO_FREE char *full = run_find_file(path);
+
+	if (full)
+		return elf_open_path(full, ret, e);
+	err_set(e, ENOENT, "there is no file '%s'", path);
+	return err_hint(e, "give its path, or the name of a program in $PATH");
+}
+
+static int run_user_open_file(const char *path, struct program_file *f, struct err *e)
+{
 	struct err none = { 0 };
 	int r;
 
 	*f = (struct program_file){ 0 };
-	if (!full) {
-		err_set(e, ENOENT, "there is no file '%s'", path);
-		return err_hint(e, "give its path, or the name of a program in $PATH");
-	}
-	r = elf_open_path(full, &f->elf, e);
-	if (r < 0)
-		return r;
-	symtab_load(&f->tab, f->elf, NULL, &none);
-	return 0;
+	r = run_open_elf(path, &f->elf, e);
+	if (r == 0)
+		symtab_load(&f->tab, f->elf, NULL, &none);
+	return r;
 }
 
 static void close_file(struct program_file *f)
@@ -192,11 +196,8 @@ static int match_functions(const struct lang_point *p, lang_match_fn *fn, void *
 		if (p->has_offset && r == 0)
 			r = at_instruction(&f, s, s->start + p->offset, e);
 	}
-	if (r < 0) {
-		vec_free(&names);
-		close_file(&f);
-		return r;
-	}
+	if (r < 0)
+		goto out;
 	if (names.n)
 		qsort(names.data, names.n, sizeof(*names.data), run_user_by_name);
 	for (size_t i = 0; i < names.n; i++)
@@ -204,18 +205,20 @@ static int match_functions(const struct lang_point *p, lang_match_fn *fn, void *
 			fn(arg, full, names.data[i]);
 			n++;
 		}
-	if (!n && str_nearest_list(&near, list, sizeof(list)))
-		err_set(e, ENOENT, "nothing"), err_hint(e, "did you mean %s?", list);
-	else if (!n && !f.tab.n)
-		err_set(e, ENOENT, "nothing"),
+	if (!n) {
+		err_set(e, ENOENT, "nothing");
+		if (str_nearest_list(&near, list, sizeof(list)))
+			err_hint(e, "did you mean %s?", list);
+		else if (!f.tab.n)
 			err_hint(e, "%s has no symbols; an offset works: %s:0x...", p->target,
 				 p->target);
-	else if (!n)
-		err_set(e, ENOENT, "nothing"),
+		else
 			err_hint(e, "kymo run -l 'uprobe:%s:*' lists its functions", p->target);
+	}
+out:
 	vec_free(&names);
 	close_file(&f);
-	return n;
+	return r < 0 ? r : n;
 }
 
 struct run_user_file {

@@ -50,18 +50,13 @@ bool run_usdt_is(const struct run_usdt *u, const char *provider, const char *nam
 
 int run_usdt_list(const char *path, struct run_usdt **ret, size_t *n, struct err *e)
 {
-	AUTO_FREE char *full = run_find_file(path);
 	struct reading r = { 0 };
 	struct elf *elf;
 	int k;
 
 	*ret = NULL;
 	*n = 0;
-	if (!full) {
-		err_set(e, ENOENT, "there is no file '%s'", path);
-		return err_hint(e, "give its path, or the name of a program in $PATH");
-	}
-	k = elf_open_path(full, &elf, e);
+	k = run_open_elf(path, &elf, e);
 	if (k < 0)
 		return k;
 	r.elf = elf;

@@ -25,31 +25,34 @@ struct run_walker {
 	struct err why;
 };
 
+/* Waits until the other thread has set it; r is locked then. */
+static void run_walker_lock_when(struct run_walker *r, const bool *done)
+{
+	pthread_mutex_lock(&r->lock);
+	while (!*done)
+		pthread_cond_wait(&r->changed, &r->lock);
+}
+
 static uint32_t ask_depth(void *ctx)
 {
 	struct run_walker *r = ctx;
 	uint32_t depth;
 
-	pthread_mutex_lock(&r->lock);
-	while (!r->asked)
-		pthread_cond_wait(&r->changed, &r->lock);
+	run_walker_lock_when(r, &r->asked);
 	depth = r->depth;
 	pthread_mutex_unlock(&r->lock);
 	return depth;
 }
 
-static void run_walker_settle(struct run_walker *r, struct walker *loaded)
+static void run_walker_settle(void *ctx, struct walker *loaded)
 {
+	struct run_walker *r = ctx;
+
 	pthread_mutex_lock(&r->lock);
 	r->settled = true;
 	r->loaded = loaded;
 	pthread_cond_broadcast(&r->changed);
 	pthread_mutex_unlock(&r->lock);
-}
-
-static void on_loaded(void *ctx, struct walker *w)
-{
-	run_walker_settle(ctx, w);
 }
 
 /*
@@ -73,7 +76,7 @@ static void *open_walker(void *ctx)
 	uint32_t procs = run_walker_processes();
 	struct walker_opts o = { .function = true,
 				 .ask_depth = ask_depth,
-				 .loaded = on_loaded,
+				 .loaded = run_walker_settle,
 				 .ctx = r,
 				 .no_kernel = true,
 				 .ring_bytes = 512u << 10,
@@ -125,9 +128,7 @@ struct walker *run_walker_loaded(struct run_walker *r)
 {
 	struct walker *w;
 
-	pthread_mutex_lock(&r->lock);
-	while (!r->settled)
-		pthread_cond_wait(&r->changed, &r->lock);
+	run_walker_lock_when(r, &r->settled);
 	w = r->loaded;
 	pthread_mutex_unlock(&r->lock);
 	return w;
