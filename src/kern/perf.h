@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/err.h"
+
 /* A close-on-exec descriptor, or -errno. Sets attr->size. */
 int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
 
@@ -24,5 +26,14 @@ int perf_probe_attr(bool user, bool ret, const char *target, uint64_t offset, ui
 		    struct perf_event_attr *attr);
 /* False when this machine's PMUs do not count such events at all, whoever asks. */
 bool perf_has(uint32_t type, uint64_t config);
+
+/* How the CPU's cycle counter becomes nanoseconds, as the kernel tells perf. */
+
+/* ns = (ticks * mult >> shift) + zero; ns is the time of the clocks local and perf. */
+struct tsc_scale {
+	uint32_t mult, shift;
+	uint64_t zero;
+};
+int tsc_scale(struct tsc_scale *ret, struct err *e);
 
 #endif

@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include "base/file.h"
-#include "kern/lockdown.h"
 #include "kern/pmu.h"
 #include "kern/priv.h"
 #include "kern/virt.h"

@@ -7,7 +7,7 @@
 
 #include "event/probe.h"
 #include "fuzz.h"
-#include "kern/raw_probe.h"
+#include "kern/probe_events.h"
 #include "live/probe/kept.h"
 
 static void check_text(const struct probe_text *p)

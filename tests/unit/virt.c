@@ -5,7 +5,6 @@
 #include <linux/capability.h>
 
 #include "kern/kconfig.h"
-#include "kern/lockdown.h"
 #include "kern/priv.h"
 #include "tap.h"
 

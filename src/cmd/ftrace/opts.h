@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "cmd/share/accept.h"
-#include "kern/tsc.h"
+#include "kern/perf.h"
 #include "live/ftrace/ftrace.h"
 
 struct ftrace_args {

@@ -9,7 +9,7 @@
 #include "base/opt.h"
 #include "cmd/ftrace/opts.h"
 #include "cmd/share/event_opts.h"
-#include "kern/raw_probe.h"
+#include "kern/probe_events.h"
 
 /* First in a tool's args. */
 struct functool {

@@ -12,7 +12,6 @@
 #include "cmd/run/run.h"
 #include "cmd/share/event_opts.h"
 #include "kern/proc.h"
-#include "live/run/info.h"
 #include "live/run/run.h"
 #include "view/run/show.h"
 

@@ -19,7 +19,6 @@
 #include "kern/ability/try_perf.h"
 #include "kern/ability/try_trace.h"
 #include "kern/kconfig.h"
-#include "kern/lockdown.h"
 #include "kern/priv.h"
 #include "kern/virt.h"
 

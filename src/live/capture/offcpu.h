@@ -74,12 +74,4 @@ int64_t offcpu_drain(struct offcpu *o, bool end, ring_fn *fn, void *ctx, struct 
 void offcpu_flush(struct offcpu *o);
 void offcpu_free(struct offcpu *o);
 
-/* --- offcpu_kernel.c --- */
-void offcpu_kernel_read(struct offcpu_kernel *r, const struct ksyms *k);
-void offcpu_kernel_free(struct offcpu_kernel *r);
-/* How many of the innermost frames are the scheduler's own. */
-uint32_t offcpu_kernel_skip(const struct offcpu_ranges *r, const uint64_t *frames, uint32_t n);
-/* How many of the innermost frames are an interrupt's; 0: none. */
-uint32_t offcpu_kernel_interrupt(const struct offcpu_kernel *k, const uint64_t *frames, uint32_t n);
-
 #endif

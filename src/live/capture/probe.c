@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "live/capture/probe.h"
+#include "live/capture/open.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -5,11 +5,13 @@
 #ifndef KYMO_LIVE_CAPTURE_RING_H
 #define KYMO_LIVE_CAPTURE_RING_H
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 
 /* May change a record's content before it is handed out, not its size. */
 struct perf_event_header;
@@ -48,5 +50,20 @@ int64_t ring_drain_to(struct ring *r, uint64_t head, ring_fn *fn, void *ctx, str
  * stand; it must be paused.
  */
 int64_t ring_snapshot(struct ring *r, ring_fn *fn, void *ctx, struct err *e);
+
+/*
+ * Records out of the pieces that rings give: one that lies across a ring's end comes in two,
+ * one right after the other. Here each is seen whole.
+ */
+
+/* A zeroed struct is empty. */
+struct ring_records {
+	struct strbuf cut; /* the first part of a record */
+};
+
+typedef void ring_records_fn(void *ctx, const struct perf_event_header *record);
+void ring_records_each(struct ring_records *p, const void *data, size_t n, ring_records_fn *fn,
+		       void *ctx);
+void ring_records_free(struct ring_records *p);
 
 #endif

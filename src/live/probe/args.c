@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "live/probe/args.h"
+#include "live/probe/define.h"
 
 #include <elf.h>
 #include <string.h>

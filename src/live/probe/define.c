@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "live/probe/args.h"
 #include "sym/disasm/code.h"
 #include "sym/disasm/srctext.h"
 #include "sym/elf/usdt.h"

@@ -35,4 +35,11 @@ void probe_def_text(const struct probe_def *d, struct strbuf *out);
 int probe_points(const struct probe_target *t, const struct probe_text *p, dwarf_point_fn *fn,
 		 void *ctx, struct err *e);
 
+/* The arguments of one probe at one place, as the kernel takes them. */
+
+/* point NULL: no debug info there. symbol is the function's name, for BTF; at_entry: its start. */
+int probe_args(const struct probe_target *t, const struct probe_text *p,
+	       const struct dwarf_point *point, const char *symbol, bool at_entry, struct arena *a,
+	       struct probe_defs *notes, struct strbuf *out, struct err *e);
+
 #endif

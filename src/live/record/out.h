@@ -10,7 +10,7 @@
 #include "live/about/ksyms.h"
 #include "live/capture/capture.h"
 #include "live/capture/idle.h"
-#include "live/capture/ring_records.h"
+#include "live/capture/ring.h"
 #include "live/walk/walked.h"
 #include "store/perfdata/write.h"
 

@@ -3,7 +3,7 @@
  * What the running kernel can do for programs, found by trying: each kind of probe, helper and map
  * with what it is needed for. Nothing is attached; all that is made is closed again at once.
  */
-#include "live/run/info.h"
+#include "live/run/run.h"
 
 #include <linux/btf.h>
 #include <linux/hw_breakpoint.h>

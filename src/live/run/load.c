@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "live/ourselves.h"
-#include "live/run/loaded_code.h"
 #include "live/run/session.h"
 
 #define SMALL_RING (64u << 10) /* the size of the ring for rare messages */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A program as it is loaded: with the walker's code behind it, and what comes before it. */
-#include "live/run/loaded_code.h"
 
 #include <string.h>
 

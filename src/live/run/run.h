@@ -58,4 +58,9 @@ void run_about(const struct run *r, struct strbuf *b);
 void run_notes(const struct run *r, struct strbuf *b);
 void run_close(struct run *r);
 
+/* What the running kernel can do for tracing programs, in words (kymo run --info). */
+
+void run_info(struct run_env *env, struct strbuf *b);
+int run_task_map(void); /* live/run/task_maps.c: one that keeps values with threads */
+
 #endif

@@ -8,11 +8,13 @@
 #include "base/map.h"
 #include "base/patience.h"
 #include "kern/bpf.h"
+#include "lang/lang.h"
 #include "live/attached.h"
 #include "live/capture/side_rings.h"
 #include "live/loop.h"
 #include "live/run/run.h"
 #include "live/walk/walked.h"
+#include "live/walk/walker.h"
 #include "live/workload.h"
 #include "sym/names/sym.h"
 
@@ -169,5 +171,22 @@ void run_sideband_close(struct run *r);
 /* Gives every CPU a spare entry of maps that grow, while programs are loaded. */
 void run_prefill_begin(struct run *r);
 void run_prefill_end(struct run *r);
+
+/* A program as it is loaded. What is changed of it is memory of the arena. */
+
+struct arena;
+
+/* Does it want user stacks? */
+bool run_code_walks(const struct lang_code *c);
+/* With the walker's code behind it, or NULL: with frame pointers in its place. */
+void run_code_walker(struct arena *a, const struct walker_function *f, struct lang_code *c);
+/*
+ * It first looks into a map of one struct run_state whether it still is to do anything. (Links to
+ * many uprobes cannot be switched off, and take long to close; nothing that is stopped at once may
+ * feed what is being shown.) own: the process whose doings it leaves out and counts; 0: nobody's.
+ */
+void run_code_state(struct arena *a, int map, uint32_t own, struct lang_code *c);
+/* Another program runs in its place, once it is in that map. */
+void run_code_give_way(struct arena *a, int map, struct lang_code *c);
 
 #endif

@@ -206,7 +206,7 @@ bool walker_function(const struct walker *w, enum walker_which which, struct wal
 void walker_kept_drop(const struct walker *w);
 
 /*
- * --- walker_hits.c: only with opts.hits ---
+ * --- walker_off.c, too: only with opts.hits ---
  *
  * User stacks where something is hit that has samples of its own: WALKER_HIT comes right before
  * the sample does, or right after it, of every thread (opts.off.all) or those of

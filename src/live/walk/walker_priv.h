@@ -9,8 +9,7 @@
  *	walker_file.c	files and their tables, built by a thread of its own
  *	walker_slab.c	the memory that tables live in, and rules
  *	walker_copy.c	finishing samples from copied stacks
- *	walker_off.c	time off the CPU
- *	walker_hits.c	stacks of tracepoints and probes
+ *	walker_off.c	time off the CPU, and stacks of tracepoints and probes
  *	walker_fn.c	the walk as a function of programs of others
  *	walker_kept.c	its code, kept for the next time
  *	walker_btf.c	the kernel's types that samples need
@@ -287,7 +286,6 @@ int walker_off_configure(struct walker *w, struct err *e); /* between opening an
 int walker_off_filter(struct walker *w, struct err *e);	   /* after loading */
 void walker_off_stats(const struct walker *w, struct walker_stats *ret);
 
-/* walker_hits.c */
 void walker_hits_configure(struct walker *w);
 
 /* walker_fn.c */
