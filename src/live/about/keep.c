@@ -17,10 +17,11 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "kern/maps.h"
-#include "live/about/keep_noid.h"
 #include "live/about/mmap2.h"
 #include "sym/find/cache.h"
 #include "sym/find/find.h"
+#include "sym/jit/jitdump.h"
+#include "sym/jit/perfmap.h"
 
 struct held {
 	struct build_id id;
@@ -33,12 +34,26 @@ struct held {
 
 enum { NOT_HELD = 1, HELD };
 
+struct keep_process {
+	pid_t pid;
+	struct perfmap_place place; /* place.tmp is one of dirs */
+};
+struct keep_file {
+	pid_t pid; /* of a jitdump, whose code was hit elsewhere; 0: a program */
+	int fd;
+	char *path;
+};
+
 struct keep {
-	pthread_mutex_t lock;
-	struct map seen; /* hashes of build-ids and paths */
+	pthread_mutex_t lock; /* for what is held */
+	struct map seen;      /* hashes of build-ids and paths */
 	VEC(struct held) held;
-	struct keep_noid noid;
 	uint64_t copied;
+	/* what has no build-id */
+	VEC(struct keep_process) processes;
+	VEC(struct keep_file) files;
+	VEC(int) dirs;
+	struct map pids;
 };
 
 struct keep *keep_new(void)
@@ -46,7 +61,6 @@ struct keep *keep_new(void)
 	struct keep *k = mem_alloc(sizeof(*k));
 
 	pthread_mutex_init(&k->lock, NULL);
-	keep_noid_init(&k->noid);
 	return k;
 }
 
@@ -58,9 +72,18 @@ void keep_free(struct keep *k)
 		close(h->fd);
 		free(h->path);
 	}
+	vec_each (&k->dirs, fd)
+		close(*fd);
+	vec_each (&k->files, f) {
+		close(f->fd);
+		free(f->path);
+	}
 	vec_free(&k->held);
+	vec_free(&k->dirs);
+	vec_free(&k->files);
+	vec_free(&k->processes);
 	map_free(&k->seen);
-	keep_noid_free(&k->noid);
+	map_free(&k->pids);
 	pthread_mutex_destroy(&k->lock);
 	free(k);
 }
@@ -152,6 +175,82 @@ static bool is_held(const struct keep *k, const struct mmap2 *m)
 	return false;
 }
 
+/*
+ * Keeping files that have no build-id. One is made of what is in them, and the recording's list
+ * of build-ids says by it which copy is meant.
+ *
+ * What runtimes write of the code they compile, perf maps and jitdump files, is in a /tmp or a
+ * folder that may go with the process: a container's, a service's own. While recording the
+ * folder, or the dump, is held open; at the end, when all is written, the files of processes
+ * whose compiled code was hit are copied into the cache.
+ *
+ * Programs (Go's and Rust's, for example, and what many a compiler makes) are held open as those
+ * with a build-id are, and copied where their path leads to another file at the end, or to none.
+ */
+
+/* Most processes share one /tmp: it is held once. */
+static int hold_folder(struct keep *k, int fd)
+{
+	struct stat have, st;
+
+	if (fstat(fd, &st) == 0)
+		vec_each (&k->dirs, dir)
+			if (fstat(*dir, &have) == 0 && have.st_dev == st.st_dev &&
+			    have.st_ino == st.st_ino) {
+				close(fd);
+				return *dir;
+			}
+	vec_push(&k->dirs, fd);
+	return fd;
+}
+
+static void hold_process(struct keep *k, pid_t pid)
+{
+	uint64_t *seen = map_at(&k->pids, (uint32_t)pid);
+	struct keep_process p = { .pid = pid };
+
+	if (*seen || k->processes.n >= KEEP_FILES)
+		return;
+	*seen = 1;
+	if (perfmap_place(pid, &p.place) < 0)
+		return;
+	pthread_mutex_lock(&k->lock);
+	p.place.tmp = hold_folder(k, p.place.tmp);
+	vec_push(&k->processes, p);
+	pthread_mutex_unlock(&k->lock);
+}
+
+static void hold_file(struct keep *k, pid_t pid, const char *path, int fd)
+{
+	struct keep_file f = { .pid = pid, .fd = fd, .path = mem_strdup(path) };
+
+	pthread_mutex_lock(&k->lock);
+	vec_push(&k->files, f);
+	pthread_mutex_unlock(&k->lock);
+}
+
+static void hold_dump(struct keep *k, pid_t pid, const char *path, uint64_t start, uint64_t end)
+{
+	int fd;
+
+	if (k->files.n >= KEEP_FILES)
+		return;
+	vec_each (&k->files, have)
+		if (have->pid == pid && strcmp(have->path, path) == 0)
+			return;
+	fd = jitdump_open_mapped(pid, path, start, end, NULL);
+	if (fd >= 0)
+		hold_file(k, pid, path, fd);
+}
+
+static void hold_program(struct keep *k, const char *path, int fd)
+{
+	if (k->files.n >= KEEP_FILES)
+		close(fd);
+	else
+		hold_file(k, 0, path, fd);
+}
+
 /* A program that no build-id tells from others of its path. */
 static void look_at_noid(struct keep *k, const struct mmap2 *m)
 {
@@ -166,7 +265,7 @@ static void look_at_noid(struct keep *k, const struct mmap2 *m)
 	*seen = 1;
 	fd = may_vanish(m) ? open_mapped(m, &(struct build_id){ 0 }) : -1;
 	if (fd >= 0)
-		keep_noid_program(&k->noid, m->name, fd);
+		hold_program(k, m->name, fd);
 }
 
 static void keep_look_at(struct keep *k, const struct mmap2 *m)
@@ -176,12 +275,12 @@ static void keep_look_at(struct keep *k, const struct mmap2 *m)
 	if (!(m->prot & PROT_EXEC) || !m->len || !memchr(m->name, 0, m->header.size - sizeof(*m)))
 		return;
 	if (task_is_anonymous(m->name)) {
-		keep_noid_process(&k->noid, (pid_t)m->pid);
+		hold_process(k, (pid_t)m->pid);
 		return;
 	}
 	if (task_is_jitdump(m->name)) {
 		if (may_vanish(m))
-			keep_noid_dump(&k->noid, (pid_t)m->pid, m->name, m->addr, m->addr + m->len);
+			hold_dump(k, (pid_t)m->pid, m->name, m->addr, m->addr + m->len);
 		return;
 	}
 	if (!(m->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {
@@ -229,6 +328,18 @@ static bool has_double(const struct keep *k, const struct held *h)
 	return false;
 }
 
+/* Into the cache, as far as there is room. */
+static bool keep_copy(struct keep *k, int cache, const char *path, struct build_id *id, int fd,
+		      struct cache_key *key)
+{
+	uint64_t all = KEEP_ALL_BYTES - k->copied;
+	uint64_t room = all < KEEP_FILE_BYTES ? all : KEEP_FILE_BYTES, had = room;
+	bool kept = cache_keep(cache, path, id, fd, &room, key, NULL) >= 0;
+
+	k->copied += had - room;
+	return kept;
+}
+
 static size_t save_programs(struct keep *k, int cache, const struct recording_id *r,
 			    const struct tasks *t, const uint8_t *hit)
 {
@@ -236,13 +347,9 @@ static size_t save_programs(struct keep *k, int cache, const struct recording_id
 
 	pthread_mutex_lock(&k->lock);
 	vec_each (&k->held, h) {
-		uint64_t all = KEEP_ALL_BYTES - k->copied;
-		uint64_t room = all < KEEP_FILE_BYTES ? all : KEEP_FILE_BYTES, had = room;
-
 		if (!h->copy.kind && was_hit(t, hit, &h->id) &&
-		    cache_keep(cache, h->path, &h->id, h->fd, &room, &h->copy, NULL) < 0)
+		    !keep_copy(k, cache, h->path, &h->id, h->fd, &h->copy))
 			h->copy.kind = CACHE_NONE;
-		k->copied += had - room;
 	}
 	vec_each (&k->held, h)
 		n += h->copy.kind && was_hit(t, hit, &h->id) && !has_double(k, h) &&
@@ -251,19 +358,124 @@ static size_t save_programs(struct keep *k, int cache, const struct recording_id
 	return n;
 }
 
+/* It gets a build-id, by which the recording names the copy. */
+static bool save_file(struct keep *k, int cache, int fd, const char *path, struct tasks *t)
+{
+	struct build_id id = { 0 };
+	struct cache_key key;
+
+	if (!keep_copy(k, cache, path, &id, fd, &key))
+		return false;
+	tasks_set_build_id(t, path, id.data, id.len, false);
+	return true;
+}
+
+/* 1 + the number of the dso of that path without a build-id; 0: none, or more than one. */
+static uint32_t dso_of(const struct tasks *t, const char *path)
+{
+	uint32_t found = 0;
+
+	for (uint32_t d = 0; d < tasks_n_dsos(t); d++) {
+		const struct task_dso *dso = tasks_get_dso(t, d);
+
+		if (dso->kernel || dso->build_id_size || strcmp(tasks_dso_path(t, d), path) != 0)
+			continue;
+		if (found)
+			return 0;
+		found = d + 1;
+	}
+	return found;
+}
+
+/* Compiled code is called after the map that its process may write. */
+static void map_path(pid_t pid, char path[static 32])
+{
+	snprintf(path, 32, "/tmp/perf-%d.map", (int)pid);
+}
+
+static bool compiled_hit(const struct tasks *t, const uint8_t *hit, pid_t pid)
+{
+	char path[32];
+	uint32_t d;
+
+	map_path(pid, path);
+	d = dso_of(t, path);
+	return d && hit[d - 1];
+}
+
+/* Containers can have different files of one path: a recording's list could not tell them apart. */
+static bool is_only(const struct keep_file *all, size_t n, size_t at)
+{
+	for (size_t i = 0; i < n; i++)
+		if (i != at && strcmp(all[i].path, all[at].path) == 0)
+			return false;
+	return true;
+}
+
+/* Then the path serves, for perf too, which takes no file without a build-id where one is listed.
+ */
+static bool is_still_there(const struct keep_file *f)
+{
+	struct stat held, here;
+
+	return fstat(f->fd, &held) == 0 && stat(f->path, &here) == 0 &&
+	       held.st_dev == here.st_dev && held.st_ino == here.st_ino;
+}
+
+static size_t save_files(struct keep *k, const struct keep_file *all, size_t n, int cache,
+			 struct tasks *t, uint8_t *hit)
+{
+	size_t saved = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct keep_file *f = &all[i];
+		uint32_t d = dso_of(t, f->path);
+
+		if (!d || !(f->pid ? compiled_hit(t, hit, f->pid) : hit[d - 1]) ||
+		    (!f->pid && is_still_there(f)) || !is_only(all, n, i) ||
+		    !save_file(k, cache, f->fd, f->path, t))
+			continue;
+		hit[d - 1] = 1;
+		saved++;
+	}
+	return saved;
+}
+
+static size_t save_noid(struct keep *k, int cache, struct tasks *t, uint8_t *hit)
+{
+	AUTO_FREE struct keep_process *p = NULL;
+	AUTO_FREE struct keep_file *f = NULL;
+	size_t n_processes, n_files, saved;
+	char map[32];
+
+	/* what they hold stays open; more may come meanwhile */
+	pthread_mutex_lock(&k->lock);
+	n_processes = k->processes.n;
+	n_files = k->files.n;
+	p = mem_dup(k->processes.data, n_processes * sizeof(*p));
+	f = mem_dup(k->files.data, n_files * sizeof(*f));
+	pthread_mutex_unlock(&k->lock);
+	/* files first: a map that was kept has a build-id then */
+	saved = save_files(k, f, n_files, cache, t, hit);
+	for (size_t i = 0; i < n_processes; i++) {
+		bool wanted = compiled_hit(t, hit, p[i].pid);
+		AUTO_CLOSE int fd = wanted ? perfmap_open_at(&p[i].place, NULL) : -1;
+
+		map_path(p[i].pid, map);
+		saved += fd >= 0 && save_file(k, cache, fd, map, t);
+	}
+	return saved;
+}
+
 size_t keep_save(struct keep *k, const struct recording_id *r, struct tasks *t, uint8_t *hit)
 {
-	uint64_t room;
 	int cache = -1;
 	size_t n;
 
-	if ((!k->held.n && !k->noid.processes.n && !k->noid.files.n) ||
-	    (cache = cache_open(NULL, NULL)) < 0)
+	if ((!k->held.n && !k->processes.n && !k->files.n) || (cache = cache_open(NULL, NULL)) < 0)
 		return 0;
 	n = save_programs(k, cache, r, t, hit);
-	room = KEEP_ALL_BYTES - k->copied;
-	n += keep_noid_save(&k->noid, cache, t, hit, &room);
-	k->copied = KEEP_ALL_BYTES - room;
+	n += save_noid(k, cache, t, hit);
 	cache_trim(cache, CACHE_LIMIT, n > 0);
 	close(cache);
 	return n;

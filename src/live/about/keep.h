@@ -34,7 +34,7 @@ void keep_record(struct keep *k, const struct perf_event_header *h);
 
 /*
  * Copy what was hit (by dso) into the cache, for this recording. How many files. By any thread.
- * What runtimes wrote of their code goes by build-ids afterwards, see keep_noid.h.
+ * What runtimes wrote of their code goes by build-ids afterwards, see keep.c.
  */
 size_t keep_save(struct keep *k, const struct recording_id *r, struct tasks *t, uint8_t *hit);
 

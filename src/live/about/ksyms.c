@@ -24,23 +24,38 @@
 /* First line of the cached file: "kymo 2 BOOT-ID _text _stext _etext". Lines are sorted since 2. */
 #define HEAD_FORMAT "kymo 2 %s %llx %llx %llx\n"
 
-bool ksyms_build_id(struct build_id *ret)
+static bool note_id(const char *path, struct build_id *ret)
 {
 	AUTO_FREE char *notes = NULL;
 	size_t n;
 
-	return file_read("/sys/kernel/notes", 1 << 20, &notes, &n) == 0 &&
+	return file_read(path, 1 << 20, &notes, &n) == 0 &&
 	       elf_note_build_id((const uint8_t *)notes, n, false, ret);
+}
+
+bool ksyms_build_id(struct build_id *ret)
+{
+	return note_id("/sys/kernel/notes", ret);
 }
 
 bool ksyms_module_build_id(const char *module, struct build_id *ret)
 {
 	AUTO_FREE char *path = mem_printf("/sys/module/%s/notes/.note.gnu.build-id", module);
-	AUTO_FREE char *notes = NULL;
-	size_t n;
 
-	return file_read(path, 1 << 16, &notes, &n) == 0 &&
-	       elf_note_build_id((const uint8_t *)notes, n, false, ret);
+	return note_id(path, ret);
+}
+
+/* Only the lines before the first that has mark. */
+static void cut_before(char *text, size_t *n, const char *mark)
+{
+	char *at = strstr(text, mark);
+
+	while (at && at > text && at[-1] != '\n')
+		at--;
+	if (at) {
+		*at = '\0';
+		*n = (size_t)(at - text);
+	}
 }
 
 /* The address of a symbol; 0 when hidden or not there. */
@@ -185,7 +200,6 @@ int ksyms_open(struct ksyms *k)
 	AUTO_CLOSE int cache = cache_open(NULL, NULL);
 	struct build_id id;
 	bool known = ksyms_build_id(&id);
-	char *other;
 	int r;
 
 	*k = (struct ksyms){ 0 };
@@ -204,13 +218,7 @@ int ksyms_open(struct ksyms *k)
 		return -EPERM;
 	}
 	/* behind the kernel's own come those in brackets */
-	other = strstr(k->text, "\t[");
-	while (other && other > k->text && other[-1] != '\n')
-		other--;
-	if (other) {
-		*other = '\0';
-		k->size = (size_t)(other - k->text);
-	}
+	cut_before(k->text, &k->size, "\t[");
 	sort_text(&k->text, &k->size);
 	if (known && cache >= 0)
 		to_cache(cache, &id, k);
@@ -462,26 +470,6 @@ static int open_kept(int cache, const struct build_id *id, const char *head, siz
 	return ret;
 }
 
-static int all_from_cache(int cache, const struct build_id *id, const char *head, char **ret,
-			  size_t *n)
-{
-	size_t size = 0;
-	AUTO_CLOSE int fd = open_kept(cache, id, head, &size);
-	char *text;
-
-	if (fd < 0)
-		return -ENOENT;
-	text = mem_grow(NULL, size + 1);
-	if (pread(fd, text, size, (off_t)strlen(head)) != (ssize_t)size) {
-		free(text);
-		return -ENOENT;
-	}
-	text[size] = '\0';
-	*ret = text;
-	*n = size;
-	return 0;
-}
-
 /*
  * The names that were asked for are kept by who asked (sym/names/answers.h), and that is all the
  * same recording needs again. The whole text is worth its megabytes when others come.
@@ -497,38 +485,23 @@ static bool asked_before(int cache)
 	return answers_kept_any(cache, &key);
 }
 
-int ksyms_all(char **ret, size_t *n)
+/* All of it, kept in the cache for the next time. */
+static int read_and_keep(int cache, const struct build_id *id, const char *head, char **ret,
+			 size_t *n)
 {
-	AUTO_CLOSE int cache = cache_open(NULL, NULL);
+	struct cache_key key = cache_key_kernel(id);
 	AUTO_STRBUF kept = { 0 };
-	struct cache_key key;
-	struct build_id id;
-	char head[HEAD_MAX];
-	bool known = cache >= 0 && ksyms_build_id(&id) && state_line(head, sizeof(head));
-	char *bpf;
-	int r;
+	int r = ksyms_from_perf(id, ret, n);
 
-	if (known && all_from_cache(cache, &id, head, ret, n) == 0)
-		return 0;
-	r = known ? ksyms_from_perf(&id, ret, n) : -ENOENT;
 	if (r < 0)
 		r = file_read_large("/proc/kallsyms", LIKELY_TEXT, MAX_TEXT, ret, n);
 	/* addresses that are hidden are zero, and not worth keeping */
-	if (r < 0 || !known || !address_of(*ret, "_stext"))
+	if (r < 0 || !address_of(*ret, "_stext"))
 		return r;
 	/* BPF programs come and go, and recordings tell of theirs; without them all is in order */
-	bpf = strstr(*ret, "\t[bpf]");
-	while (bpf && bpf > *ret && bpf[-1] != '\n')
-		bpf--;
-	if (bpf) {
-		*bpf = '\0';
-		*n = (size_t)(bpf - *ret);
-	}
-	if (!asked_before(cache))
-		return 0;
+	cut_before(*ret, n, "\t[bpf]");
 	strbuf_puts(&kept, head);
 	strbuf_add(&kept, *ret, *n);
-	key = cache_key_kernel(&id);
 	cache_write(cache, &key, ALL_NAME, kept.data, kept.n, NULL);
 	return 0;
 }
@@ -550,7 +523,7 @@ int ksyms_list(struct kallsyms *k, struct err *e)
 	if (kept >= 0)
 		return kallsyms_read(k, kept, "the kernel's symbols in the cache", e);
 	if (known && asked_before(cache))
-		r = ksyms_all(&text, &n);
+		r = read_and_keep(cache, &id, head, &text, &n);
 	else if (known)
 		r = ksyms_from_perf(&id, &text, &n);
 	if (r == 0) {

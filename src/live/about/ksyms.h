@@ -30,11 +30,9 @@ int ksyms_open(struct ksyms *k);
 void ksyms_close(struct ksyms *k);
 
 /*
- * All of /proc/kallsyms but BPF programs, whose places recordings tell: from the
- * cache while the kernel runs with the same modules. The caller frees *ret.
+ * All of /proc/kallsyms but BPF programs, whose places recordings tell, into k: from the cache
+ * while the kernel runs with the same modules.
  */
-int ksyms_all(char **ret, size_t *n);
-/* The same, read by parts into k. */
 int ksyms_list(struct kallsyms *k, struct err *e);
 
 /*
@@ -47,7 +45,7 @@ bool ksyms_same(const char *text, size_t n, const char *head, size_t head_n, con
 /* perf's copy of it, if it is. -ENOENT, -ESTALE. */
 int ksyms_from_perf(const struct build_id *id, char **ret, size_t *n);
 
-/* An id of what ksyms_all() gives: this kernel, since it started, with these modules. */
+/* An id of what ksyms_list() gives: this kernel, since it started, with these modules. */
 bool ksyms_state(struct build_id *ret);
 
 /*

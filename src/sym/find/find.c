@@ -68,7 +68,7 @@ static uint32_t crc_of(const struct elf *e)
 }
 
 /* A copy of a file without a build-id goes by the one that was made for it
- * (live/about/keep_noid.h). */
+ * (live/about/keep.c). */
 static void give_id(const struct search *s, struct elf *e)
 {
 	if (!e->build_id.len)
