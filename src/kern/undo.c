@@ -32,10 +32,12 @@ struct step {
 	char *path, *text;
 };
 
+typedef VEC(struct step) steps_t;
+
 struct undo {
 	int fd;
 	char *journal;
-	VEC(struct step) steps;
+	steps_t steps;
 };
 
 /* --- writing to the kernel --- */
@@ -186,21 +188,27 @@ static void put_record(struct strbuf *b, const struct step *s)
 		      s->text);
 }
 
+static void drop_last(struct undo *u)
+{
+	struct step *s = &u->steps.data[--u->steps.n];
+
+	free(s->path);
+	free(s->text);
+}
+
 static int undo_note(struct undo *u, char kind, const char *path, const char *text, struct err *e)
 {
 	AUTO_STRBUF b = { 0 };
 	struct step s = { kind, mem_strdup(path), mem_strdup(text) };
 	int r;
 
+	vec_push(&u->steps, s);
 	put_record(&b, &s);
 	r = file_write_all(u->fd, b.data, b.n);
-	if (r < 0) {
-		free(s.path);
-		free(s.text);
-		return err_set(e, -r, "cannot write %s: %s", u->journal, strerror(-r));
-	}
-	vec_push(&u->steps, s);
-	return 0;
+	if (r == 0)
+		return 0;
+	drop_last(u);
+	return err_set(e, -r, "cannot write %s: %s", u->journal, strerror(-r));
 }
 
 static bool is_filter(const char *path)
@@ -273,9 +281,7 @@ int undo_mkdir(struct undo *u, const char *path, struct err *e)
 	if (mkdir(path, 0750) == 0)
 		return 0;
 	r = errno;
-	u->steps.n--; /* it is not ours */
-	free(u->steps.data[u->steps.n].path);
-	free(u->steps.data[u->steps.n].text);
+	drop_last(u);			   /* it is not ours */
 	undo_note(u, 'X', path, "", NULL); /* the journal's last word on it */
 	if (r == ENOENT) {
 		err_set(e, r, "this kernel has no instances of its trace buffer");
@@ -310,35 +316,37 @@ static bool take_back(const struct step *s)
 }
 
 /* Another process had made the directory meanwhile: it is not ours. */
-static bool disowned(const struct step *steps, size_t n, size_t i)
+static bool disowned(const steps_t *steps, const struct step *dir)
 {
-	for (size_t k = i + 1; k < n; k++)
-		if (steps[k].kind == 'X' && strcmp(steps[k].path, steps[i].path) == 0)
+	for (const struct step *s = dir + 1; s < steps->data + steps->n; s++)
+		if (s->kind == 'X' && strcmp(s->path, dir->path) == 0)
 			return true;
 	return false;
 }
 
 /* Instances go first: probes cannot be removed while one has them enabled. */
-static int take_all_back(struct step *steps, size_t n)
+static int take_all_back(const steps_t *steps)
 {
 	int bad = 0;
 
-	for (size_t i = n; i-- > 0;)
-		if (steps[i].kind == KIND_MKDIR && !disowned(steps, n, i) && !take_back(&steps[i]))
-			bad++;
-	for (size_t i = n; i-- > 0;)
-		if (steps[i].kind != KIND_MKDIR && !take_back(&steps[i]))
-			bad++;
+	for (int others = 0; others < 2; others++)
+		for (size_t i = steps->n; i-- > 0;) {
+			const struct step *s = &steps->data[i];
+
+			if ((s->kind != KIND_MKDIR) == others && (others || !disowned(steps, s)) &&
+			    !take_back(s))
+				bad++;
+		}
 	return bad;
 }
 
-static void free_steps(struct step *steps, size_t n)
+static void free_steps(steps_t *steps)
 {
-	for (size_t i = 0; i < n; i++) {
-		free(steps[i].path);
-		free(steps[i].text);
+	vec_each (steps, s) {
+		free(s->path);
+		free(s->text);
 	}
-	free(steps);
+	vec_free(steps);
 }
 
 void undo_leave(struct undo *u)
@@ -346,7 +354,7 @@ void undo_leave(struct undo *u)
 	if (!u)
 		return;
 	close(u->fd);
-	free_steps(u->steps.data, u->steps.n);
+	free_steps(&u->steps);
 	free(u->journal);
 	free(u);
 }
@@ -360,13 +368,11 @@ void undo_forget(struct undo *u)
 
 int undo_all(struct undo *u)
 {
-	int bad = u ? take_all_back(u->steps.data, u->steps.n) : 0;
+	int bad = u ? take_all_back(&u->steps) : 0;
 
 	undo_forget(u);
 	return bad;
 }
-
-typedef VEC(struct step) steps_t;
 
 static steps_t undo_parse(const char *text, size_t n)
 {
@@ -390,15 +396,6 @@ static steps_t undo_parse(const char *text, size_t n)
 		at += path_n + text_n + 1;
 	}
 	return steps;
-}
-
-static int replay(const char *text, size_t n)
-{
-	steps_t steps = undo_parse(text, n);
-	int bad = take_all_back(steps.data, steps.n);
-
-	free_steps(steps.data, steps.n);
-	return bad;
 }
 
 /* Only a file that nobody but root could write. */
@@ -458,11 +455,11 @@ int undo_named_below(const char *name, const char *below)
 			vec_push(&inside, *s);
 		else
 			vec_push(&rest, *s);
-	bad = take_all_back(inside.data, inside.n);
+	bad = take_all_back(&inside);
 	keep_steps(dir, name, &rest);
 	free(inside.data);
 	free(rest.data);
-	free_steps(steps.data, steps.n);
+	free_steps(&steps);
 	return bad;
 }
 
@@ -488,6 +485,7 @@ static void recover_one(int dir, const char *name)
 	AUTO_CLOSE int fd = -1;
 	AUTO_FREE char *text = NULL;
 	unsigned long long began;
+	steps_t steps;
 	size_t n = 0;
 	long pid;
 
@@ -503,7 +501,9 @@ static void recover_one(int dir, const char *name)
 		return;
 	if (file_readat(dir, name, MAX_JOURNAL, &text, &n) < 0 || !is_mounted(text))
 		return;
-	replay(text, n);
+	steps = undo_parse(text, n);
+	take_all_back(&steps);
+	free_steps(&steps);
 	unlinkat(dir, name, 0);
 }
 

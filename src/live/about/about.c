@@ -23,27 +23,31 @@ static void u64(struct strbuf *b, uint64_t v)
 	strbuf_add(b, (const char *)&v, sizeof(v));
 }
 
-/* The length says how long with its NULs: what is aligned stays so. */
-static void string_to(struct strbuf *b, const char *s, size_t align)
+/*
+ * The length says how long with its NULs: what is aligned stays so. perf pads to 64 bytes, two
+ * kilobytes of NULs in all, and reads what the length says; only in the list of cores does it
+ * count on its padding, to know whether more follows.
+ */
+static void padded_string(struct strbuf *b, const char *s, size_t align)
 {
-	static const char zero[64];
 	size_t n = strlen(s) + 1, padded = (n + align - 1) & ~(align - 1);
 
 	about_u32(b, (uint32_t)padded);
 	strbuf_add(b, s, n);
-	strbuf_add(b, zero, padded - n);
+	strbuf_fill(b, '\0', padded - n);
 }
 
-/* perf pads to 64 bytes, two kilobytes of NULs in all, and reads what the length says. */
 static void about_string(struct strbuf *b, const char *s)
 {
-	string_to(b, s, 4);
+	padded_string(b, s, 4);
 }
 
-/* Only in the list of cores does it count on its padding, to know whether more follows. */
-static void padded_string(struct strbuf *b, const char *s)
+/* How many, and then they. */
+static bool counted(struct strbuf *b, uint32_t n, const struct strbuf *list)
 {
-	string_to(b, s, 64);
+	about_u32(b, n);
+	strbuf_add(b, strbuf_str(list), list->n);
+	return n > 0;
 }
 
 /* "key<tabs>: value" in such a text, the first one. */
@@ -63,13 +67,6 @@ static bool value_in(const char *text, const char *key, char *buf, size_t size)
 	n = strcspn(p, "\n");
 	snprintf(buf, size, "%.*s", (int)n, p);
 	return true;
-}
-
-static bool proc_value(const char *path, const char *key, char *buf, size_t size)
-{
-	AUTO_FREE char *text = NULL;
-
-	return file_read(path, 1 << 20, &text, NULL) >= 0 && value_in(text, key, buf, size);
 }
 
 static bool cpuid(struct strbuf *b)
@@ -147,10 +144,9 @@ static void sibling_lists(struct strbuf *b, const struct cpus *cpus, const char 
 		if (k < n)
 			continue;
 		memcpy(seen[n++], text, sizeof(text));
-		padded_string(&lists, text);
+		padded_string(&lists, text, 64);
 	}
-	about_u32(b, n);
-	strbuf_add(b, strbuf_str(&lists), lists.n);
+	counted(b, n, &lists);
 }
 
 static bool cpu_topology(struct strbuf *b)
@@ -177,17 +173,15 @@ static bool cpu_topology(struct strbuf *b)
 
 static bool numa_node(struct strbuf *b, int node)
 {
-	char path[128], key[64], total[64], available[64], list[256];
+	char path[128], total[64], available[64], list[256];
 	AUTO_FREE char *info = NULL;
+	AUTO_FREE char *all = mem_printf("Node %d MemTotal", node);
+	AUTO_FREE char *unused = mem_printf("Node %d MemFree", node);
 
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", node);
-	if (file_read(path, 1 << 20, &info, NULL) < 0)
-		return false;
-	snprintf(key, sizeof(key), "Node %d MemTotal", node);
-	if (!value_in(info, key, total, sizeof(total)))
-		return false;
-	snprintf(key, sizeof(key), "Node %d MemFree", node);
-	if (!value_in(info, key, available, sizeof(available)))
+	if (file_read(path, 1 << 20, &info, NULL) < 0 ||
+	    !value_in(info, all, total, sizeof(total)) ||
+	    !value_in(info, unused, available, sizeof(available)))
 		return false;
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
 	if (file_line(path, list, sizeof(list)) < 0)
@@ -212,9 +206,7 @@ static bool numa_topology(struct strbuf *b)
 	for (size_t i = 0; i < online.n; i++)
 		n += numa_node(&nodes, online.cpu[i]);
 	cpus_free(&online);
-	about_u32(b, n);
-	strbuf_add(b, strbuf_str(&nodes), nodes.n);
-	return n > 0;
+	return counted(b, n, &nodes);
 }
 
 static bool pmu_mappings(struct strbuf *b)
@@ -235,9 +227,7 @@ static bool pmu_mappings(struct strbuf *b)
 		n++;
 	}
 	file_names_free(&names);
-	about_u32(b, n);
-	strbuf_add(b, strbuf_str(&list), list.n);
-	return n > 0;
+	return counted(b, n, &list);
 }
 
 static bool group_desc(const struct about *a, struct strbuf *b)
@@ -258,9 +248,7 @@ static bool group_desc(const struct about *a, struct strbuf *b)
 		about_u32(&list, members);
 		n++;
 	}
-	about_u32(b, n);
-	strbuf_add(b, strbuf_str(&list), list.n);
-	return n > 0;
+	return counted(b, n, &list);
 }
 
 /* A cache: level, line, sets, ways, type, size, CPUs. A shared one is told of by its first CPU. */
@@ -313,15 +301,14 @@ static bool caches(struct strbuf *b)
 		}
 	cpus_free(&cpus);
 	about_u32(b, 1);
-	about_u32(b, n);
-	strbuf_add(b, strbuf_str(&list), list.n);
-	return n > 0;
+	return counted(b, n, &list);
 }
 
 bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf *b)
 {
 	struct utsname uts;
 	struct timespec res;
+	AUTO_FREE char *info = NULL;
 	char text[64];
 
 	strbuf_reset(b);
@@ -338,7 +325,8 @@ bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf
 	case PERFDATA_CPUDESC: return cpu_desc(b);
 	case PERFDATA_CPUID: return cpuid(b);
 	case PERFDATA_TOTAL_MEM:
-		if (!proc_value("/proc/meminfo", "MemTotal", text, sizeof(text)))
+		if (file_read("/proc/meminfo", 1 << 20, &info, NULL) < 0 ||
+		    !value_in(info, "MemTotal", text, sizeof(text)))
 			return false;
 		u64(b, strtoull(text, NULL, 10));
 		return true;
