@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/btf.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/btf.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/btf_types.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

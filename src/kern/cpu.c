@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/cpu.h"
 
-#include <dirent.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/env.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "kern/ksym.h"

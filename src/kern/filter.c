@@ -3,14 +3,10 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "base/str.h"
 #include "kern/tracefs.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/kconfig.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/utsname.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/ksym.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

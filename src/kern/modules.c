@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/modules.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 

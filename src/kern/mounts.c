@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <mntent.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 

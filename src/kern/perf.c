@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/perf.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/pmu.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

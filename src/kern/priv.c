@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/priv.h"
 
-#include <errno.h>
 #include <linux/capability.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"

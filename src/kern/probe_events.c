@@ -2,15 +2,9 @@
 #include "kern/probe_events.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "kern/priv.h"
 #include "kern/tracefs.h"

@@ -3,15 +3,11 @@
 
 #include <ctype.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/sort.h"
 #include "base/str.h"
 #include "config.h"

@@ -2,18 +2,12 @@
 #include "kern/tracefs.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
-#include "base/mem.h"
-#include "base/str.h"
 #include "event/probe.h"
 
 #define FILE_LIMIT (64u << 20)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/virt.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #if defined(__x86_64__) || defined(__i386__)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/ability/ability.h"
 
-#include <errno.h>
 #include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +8,6 @@
 
 #include "kern/ability/line.h"
 #include "kern/ability/try_idle.h"
-#include "kern/cpu.h"
 
 #define IDLE_MS 10
 

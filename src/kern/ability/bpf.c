@@ -2,10 +2,8 @@
 /* Lines about BPF: a sum for each family, and one line for each thing that was tried. */
 #include <errno.h>
 #include <linux/capability.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/str.h"
 #include "kern/ability/line.h"
 

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The facts about the machine that no try_*.c finds out: files, limits, versions. */
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "config.h"
 #include "event/symline.h"
 #include "kern/ability/ability.h"

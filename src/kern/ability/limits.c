@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines about limits: locked memory, open files, control groups. */
 #include <errno.h>
-#include <inttypes.h>
 #include <linux/capability.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/str.h"
 #include "kern/ability/line.h"
 

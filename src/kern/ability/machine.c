@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines about the machine and who asks. */
 #include <linux/capability.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines about names (symbols, debug information) and the files kymo writes. */
-#include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <string.h>

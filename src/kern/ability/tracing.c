@@ -2,10 +2,8 @@
 /* Lines about tracefs: tracepoints, probes, tracers, and what others left on. */
 #include <errno.h>
 #include <linux/capability.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/str.h"
 #include "kern/ability/line.h"
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/ability/try_bpf.h"
 
-#include <errno.h>
 #include <linux/btf.h>
-#include <stdbool.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"

@@ -2,16 +2,13 @@
 #include "kern/ability/try_idle.h"
 
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "kern/perf.h"
 #include "kern/virt.h"
 

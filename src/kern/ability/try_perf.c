@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/ability/try_perf.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"

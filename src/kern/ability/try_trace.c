@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/ability/try_trace.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/about/about.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"

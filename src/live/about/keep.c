@@ -5,15 +5,11 @@
 #include <linux/magic.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
-#include "base/map.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "kern/maps.h"

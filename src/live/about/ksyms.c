@@ -2,17 +2,11 @@
 #include "live/about/ksyms.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/map.h"
-#include "base/mem.h"
-#include "base/vec.h"
-#include "event/symline.h"
 #include "sym/find/cache.h"
 #include "sym/names/answers.h"
 

@@ -5,14 +5,10 @@
  * write now.
  */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
-#include "event/symline.h"
 #include "live/about/ksyms.h"
 #include "sym/find/debugdir.h"
 

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/about/mapped_ids.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <linux/fs.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "kern/maps.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/about/sampled.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/pool.h"

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/about/synth.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/map.h"
-#include "base/mem.h"
-#include "base/str.h"
 #include "kern/maps.h"
 
 static void synth_add(struct synth_record *r, const void *data, size_t n)

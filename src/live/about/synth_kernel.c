@@ -5,12 +5,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "kern/cgroup.h"
 #include "kern/modules.h"
 

@@ -2,10 +2,8 @@
 #include "live/about/tracing_data.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 
 static void tracing_data_u32(struct strbuf *b, uint32_t v)
 {

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/str.h"
 
 #define DEFAULT_STACK 8192u
 

@@ -2,13 +2,9 @@
 #include "live/capture/capture.h"
 
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "base/mem.h"
-#include "base/vec.h"
 #include "event/attr.h"
 #include "live/about/mapped_ids.h"
 #include "live/about/synth.h"

@@ -3,9 +3,7 @@
 
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "base/vec.h"
 #include "event/attr.h"
 #include "kern/cgroup.h"

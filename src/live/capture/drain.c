@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/capture/drain.h"
 
-#include <stdlib.h>
-
-#include "base/mem.h"
 #include "base/pool.h"
 
 #define MIN_RINGS 8u

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/capture/idle.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/mem.h"
-#include "base/str.h"
-#include "event/type.h"
 #include "kern/ability/try_idle.h"
 #include "kern/bpf_insn.h"
 #include "kern/tracefs.h"

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/capture/monitor.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "event/text.h"
 #include "kern/tracefs.h"
 #include "live/about/synth.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/capture/offcpu.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/str.h"
 #include "live/capture/sample.h"
 
 #define FIELDS                                                                          \

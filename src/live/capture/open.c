@@ -3,9 +3,7 @@
 
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "kern/cgroup.h"
 #include "kern/filter.h"
 #include "kern/why.h"

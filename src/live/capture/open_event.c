@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/capture/open_event.h"
 
-#include <errno.h>
 #include <sys/resource.h>
 
 #include "kern/perf.h"

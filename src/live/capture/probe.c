@@ -2,10 +2,8 @@
 #include "live/capture/open.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "kern/perf.h"
 #include "kern/why.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/capture/side_rings.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "kern/cpu.h"

@@ -4,8 +4,6 @@
 #include <elf.h>
 #include <string.h>
 
-#include "base/str.h"
-
 struct build {
 	const struct probe_target *t;
 	const struct probe_text *p;

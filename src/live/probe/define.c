@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/str.h"
 #include "sym/disasm/code.h"
 #include "sym/disasm/srctext.h"
 #include "sym/elf/usdt.h"

@@ -3,13 +3,9 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "kern/bpf.h"
 #include "kern/btf_types.h"
 #include "live/attached.h"

@@ -2,11 +2,8 @@
 #include "live/probe/kept.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/str.h"
 #include "live/about/ksyms.h"
 
 #define KERNEL "[kernel.kallsyms]"

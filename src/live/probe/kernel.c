@@ -7,14 +7,9 @@
  * that was asked for may be another kernel's: then its definitions can be shown,
  * but not added here.
  */
-#include <errno.h>
-#include <limits.h>
 #include <string.h>
-#include <unistd.h>
 #include <sys/utsname.h>
 
-#include "base/mem.h"
-#include "base/str.h"
 #include "kern/modules.h"
 #include "live/about/ksyms.h"
 #include "live/probe/target.h"

@@ -2,15 +2,9 @@
 #include "live/probe/target.h"
 
 #include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/utsname.h>
 
 #include "base/file.h"
-#include "base/mem.h"
-#include "base/str.h"
 #include "sym/find/find.h"
 #include "sym/names/demangle.h"
 

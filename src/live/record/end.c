@@ -6,12 +6,9 @@
  */
 #include "live/record/record.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "live/about/about.h"
 #include "live/about/sampled.h"
 #include "store/perfdata/inject.h"

@@ -3,10 +3,7 @@
 #include "live/record/record.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "live/about/synth.h"

@@ -4,12 +4,9 @@
 
 #include <sched.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "kern/tracefs.h"
 #include "live/ourselves.h"
 

@@ -2,18 +2,14 @@
 /* A recording's file. What is known goes in front of it, side-band at its start. */
 #include "live/record/record.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "live/about/about.h"
 #include "live/about/synth.h"
 #include "live/about/tracing_data.h"
 #include "live/capture/drain.h"
-#include "live/loop.h"
 #include "store/perfdata/inject.h"
 
 #define DRAIN_NS 10000000u /* how long rings may wait while tasks are looked up */

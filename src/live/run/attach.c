@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "kern/cpu.h"
 #include "kern/perf.h"
 #include "kern/tracefs.h"
 #include "live/capture/attr.h"

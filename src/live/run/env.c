@@ -5,9 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "kern/bpf.h"
 #include "kern/cpu.h"
 #include "kern/ksym.h"

@@ -4,7 +4,6 @@
  * at work. They take over in one step, for good, when the kernel has checked them.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "live/run/session.h"
 

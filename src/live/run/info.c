@@ -10,7 +10,6 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "kern/ability/try_bpf.h"

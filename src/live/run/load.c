@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Maps and programs into the kernel; what the verifier says, on the source line it means. */
 #include <string.h>
-#include <unistd.h>
 
 #include "live/ourselves.h"
 #include "live/run/session.h"

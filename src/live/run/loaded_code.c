@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "kern/bpf_insn.h"
 #include "live/run/session.h"
 

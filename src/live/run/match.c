@@ -2,7 +2,6 @@
 /* Which probes of the running kernel a pattern means. */
 #include <linux/perf_event.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "event/symline.h"
 #include "event/syscall/syscall.h"

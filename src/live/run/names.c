@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "kern/cgroup.h"
 #include "kern/maps.h"
-#include "live/about/ksyms.h"
 #include "live/run/session.h"
 
 /* Read when an address is first asked for that the kept symbols do not have. */

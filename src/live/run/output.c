@@ -12,7 +12,6 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/guard.h"

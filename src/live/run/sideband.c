@@ -9,10 +9,8 @@
  * have to do.
  */
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "live/run/session.h"
 

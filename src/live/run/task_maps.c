@@ -5,12 +5,9 @@
  */
 #include <fcntl.h>
 #include <linux/btf.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "kern/proc.h"
 #include "live/run/session.h"
 
 #define THREAD O_EXCL /* PIDFD_THREAD: of a thread, not only of a process (Linux 6.9) */

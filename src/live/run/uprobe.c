@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Probes in programs: functions by name or pattern, symbols, files. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "live/run/env.h"
 #include "sym/disasm/code.h"
 #include "sym/disasm/disasm.h"
-#include "sym/elf/elf.h"
-#include "sym/elf/symtab.h"
 #include "sym/names/demangle.h"
 
 /* Probes are called as they were written: links are not followed. */

@@ -7,7 +7,6 @@
  * it is right.
  */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "live/run/env.h"

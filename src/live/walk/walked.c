@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/walk/walked.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/vec.h"
 #include "kern/cgroup.h"
 #include "live/about/mmap2.h"
 #include "live/capture/sample.h"

@@ -2,7 +2,6 @@
 #include "live/walk/walked_hits.h"
 
 #include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "event/syscall/syscall.h"

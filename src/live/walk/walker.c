@@ -7,7 +7,6 @@
 #include <bpf/libbpf.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "sym/find/cache.h"
 #include "walk.skel.h"

@@ -7,10 +7,8 @@
 #include <linux/btf.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/str.h"
 #include "kern/btf_types.h"
 #include "live/about/ksyms.h"
 #include "live/walk/walker_priv.h"

@@ -9,9 +9,7 @@
  */
 #include <linux/bpf.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "kern/bpf.h"
 #include "live/about/ksyms.h"
 #include "live/walk/walker_priv.h"

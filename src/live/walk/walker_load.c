@@ -6,9 +6,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "event/trace.h"
 #include "walk.skel.h"

@@ -9,7 +9,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kern/perf.h"
 #include "live/walk/walker_priv.h"

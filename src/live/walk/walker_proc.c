@@ -11,7 +11,6 @@
 
 #include <bpf/bpf.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "base/file.h"
 #include "base/str.h"

@@ -6,7 +6,6 @@
 
 #include <bpf/libbpf.h>
 #include <string.h>
-#include <unistd.h>
 
 struct reading {
 	struct walker *w;
