@@ -13,7 +13,7 @@ static int64_t monitor_drain(void *ctx, perfdata_live_put_fn *put, void *to, str
 {
 	struct monitor *m = ctx;
 
-	return m->walked.walker ? walked_drain(&m->walked, put, to, e)
+	return m->walked.walker ? walked_drain(&m->walked, false, put, to, e)
 				: capture_drain(&m->capture, put, to, e);
 }
 

@@ -245,7 +245,7 @@ static int finish_data(struct recording *r, struct err *e)
 {
 	if (r->opts->capture.overwrite)
 		return snapshot(r, e);
-	if (r->walked.walker && walked_finish(&r->walked, record_out_bytes, &r->out, e) < 0)
+	if (r->walked.walker && walked_drain(&r->walked, true, record_out_bytes, &r->out, e) < 0)
 		return -e->code;
 	if (r->walked.off.walker && tell_wakers(r, e) < 0)
 		return -e->code;

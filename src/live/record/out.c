@@ -87,7 +87,7 @@ int64_t record_out_drain(struct record_out *o, struct err *e)
 	int64_t n = o->threads > 1 ? drain_wide(o, e) : -EAGAIN, idle;
 
 	if (n == -EAGAIN)
-		n = o->walked ? walked_drain(o->walked, record_out_bytes, o, e)
+		n = o->walked ? walked_drain(o->walked, false, record_out_bytes, o, e)
 			      : capture_drain(o->capture, record_out_bytes, o, e);
 	if (n < 0)
 		return n;

@@ -383,7 +383,7 @@ static int walked_on_sample(void *ctx, const struct walker_sample *s)
 	return r < 0 ? r : 0;
 }
 
-static int64_t walk_walked_drain(struct walked *w, bool end, ring_fn *fn, void *ctx, struct err *e)
+int64_t walked_drain(struct walked *w, bool end, ring_fn *fn, void *ctx, struct err *e)
 {
 	struct out o = { .w = w, .fn = fn, .ctx = ctx, .e = e };
 	int64_t n = capture_drain(w->capture, walked_gather, w, e);
@@ -407,16 +407,6 @@ static int64_t walk_walked_drain(struct walked *w, bool end, ring_fn *fn, void *
 		return r < 0 ? r : o.bytes;
 	n = offcpu_drain(&w->off, end, fn, ctx, e);
 	return n < 0 ? n : o.bytes + n;
-}
-
-int64_t walked_drain(struct walked *w, ring_fn *fn, void *ctx, struct err *e)
-{
-	return walk_walked_drain(w, false, fn, ctx, e);
-}
-
-int64_t walked_finish(struct walked *w, ring_fn *fn, void *ctx, struct err *e)
-{
-	return walk_walked_drain(w, true, fn, ctx, e);
 }
 
 void walked_switch(struct walked *w, bool on)

@@ -52,10 +52,9 @@ int walked_open(struct walked *w, const struct spec_list *specs, const struct ta
 /* Take over the samples of an open capture, before it is switched on; its attrs then say what the
  * records hold. */
 int walked_attach(struct walked *w, struct capture *c, struct err *e);
-/* Everything since the last call, side-band and samples, as whole records. Returns bytes. */
-int64_t walked_drain(struct walked *w, ring_fn *fn, void *ctx, struct err *e);
-/* The same at the end: what was summed, too, and what still waits. */
-int64_t walked_finish(struct walked *w, ring_fn *fn, void *ctx, struct err *e);
+/* Everything since the last call, side-band and samples, as whole records; at the end what was
+ * summed, too, and what still waits. Returns bytes. */
+int64_t walked_drain(struct walked *w, bool end, ring_fn *fn, void *ctx, struct err *e);
 /*
  * Side-band alone, from rings of the caller's whose records have w->side_type behind
  * them: in the order of time to the walker, if there is one, and to fn. m is the

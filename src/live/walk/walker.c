@@ -34,7 +34,7 @@ int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 	if (!err)
 		err = walker_slab_init(w, e);
 	if (!err)
-		err = walker_proc_init(w, e);
+		walker_proc_init(w);
 	if (!err)
 		err = walker_file_init(w, e);
 	if (!err)

@@ -31,6 +31,8 @@ struct walker_copied {
 
 static void walker_copy_append(struct walker *w, struct walker_copied *c)
 {
+	c->next = NULL;
+	c->image = NULL;
 	if (!w->copied_end)
 		w->copied_end = &w->copied;
 	*w->copied_end = c;
@@ -43,11 +45,8 @@ static void walker_copy_append(struct walker *w, struct walker_copied *c)
 
 void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size)
 {
-	struct walker_copied *c;
+	struct walker_copied *c = mem_grow(NULL, sizeof(*c) + s->copy);
 
-	c = mem_grow(NULL, sizeof(*c) + s->copy);
-	c->next = NULL;
-	c->image = NULL;
 	/* The record has the same layout from s on; size was checked against it. */
 	memcpy(&c->s, s, size);
 	walker_copy_append(w, c);
@@ -67,8 +66,6 @@ void walker_copy(struct walker *w, const struct walker_stack *s)
 	size_t size = s->size < WALK_COPY ? s->size : WALK_COPY;
 	struct walker_copied *c = mem_grow(NULL, sizeof(*c) + size);
 
-	c->next = NULL;
-	c->image = NULL;
 	c->s = (struct walk_sample){ .time = s->time,
 				     .pid = (uint32_t)s->pid,
 				     .tid = (uint32_t)s->tid,

@@ -328,17 +328,25 @@ static bool unchanged(struct walker_file *f, const struct walker_file_id *id)
 	return same;
 }
 
-/* The place of a file that nobody has mapped for longest, emptied; UINT32_MAX when all are mapped.
- */
-static uint32_t recycle(struct walker *w)
+struct walker_file *walker_file_unused(struct walker *w, bool table)
 {
 	struct walker_file *old = NULL;
-	uint64_t *at;
 
 	vec_each (&w->files, f)
-		if (!f->refs && f->state != WALKER_FILE_BUSY && f->table >= WALKER_TABLE_FIRST &&
+		if (!f->refs && f->table >= WALKER_TABLE_FIRST &&
+		    (table ? f->state == WALKER_FILE_READY && f->n_parts
+			   : f->state != WALKER_FILE_BUSY) &&
 		    (!old || f->last_used < old->last_used))
 			old = f;
+	return old;
+}
+
+/* The place of a file that nobody has mapped, emptied; UINT32_MAX when all are mapped. */
+static uint32_t recycle(struct walker *w)
+{
+	struct walker_file *old = walker_file_unused(w, false);
+	uint64_t *at;
+
 	if (!old)
 		return UINT32_MAX;
 	if (old->state == WALKER_FILE_PENDING)
@@ -412,18 +420,15 @@ uint32_t walker_file_get(struct walker *w, const struct walker_file_id *id)
 		if (unchanged(f, id)) {
 			f->refs++;
 			f->last_used = walker_now();
-			if (f->state == WALKER_FILE_FREE) { /* was evicted */
+			f->hits += f->state == WALKER_FILE_PENDING;
+			/* The process that had it first may be gone by now. */
+			if (f->state == WALKER_FILE_FREE || f->state == WALKER_FILE_PENDING) {
 				f->pid = id->pid;
 				f->start = id->start;
 				f->end = id->end;
-				enqueue(w, f);
-			} else if (f->state == WALKER_FILE_PENDING) {
-				/* The process that had it first may be gone by now. */
-				f->pid = id->pid;
-				f->start = id->start;
-				f->end = id->end;
-				f->hits++;
 			}
+			if (f->state == WALKER_FILE_FREE) /* was evicted */
+				enqueue(w, f);
 			return i;
 		}
 	}

@@ -96,7 +96,7 @@ static bool good(const char *data, size_t n, struct head *h)
 }
 
 /* How many of them, for what this walker is to do. */
-static uint32_t entries(const struct walker *w, const struct walker_kept_map *m)
+static uint32_t entries(struct walker *w, const struct walker_kept_map *m)
 {
 	if (strcmp(m->name, "procs") == 0)
 		return w->o.procs;

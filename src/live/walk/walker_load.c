@@ -88,29 +88,16 @@ static void configure(struct walker *w)
 	}
 }
 
-uint32_t walker_states(const struct walker *w)
-{
-	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), n = w->o.function ? 0 : cpus;
-
-	if (w->o.off.on)
-		n += cpus;
-	if (w->o.function || w->o.hits)
-		n += cpus * WALK_FN_LEVELS;
-	return n;
-}
-
 /* Programs that may interrupt each other have states of their own; those of bpf/walk_fn.h, which
  * may interrupt themselves, several. */
-static void make_states(struct walker *w)
+uint32_t walker_states(struct walker *w)
 {
 	volatile struct walk_config *c = config(w);
-	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), n = w->o.function ? 0 : cpus;
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
 
-	c->off_states = n;
-	if (w->o.off.on)
-		n += cpus;
-	c->fn_states = n;
-	bpf_map__set_max_entries(w->bpf->maps.states, walker_states(w));
+	c->off_states = w->o.function ? 0 : cpus;
+	c->fn_states = c->off_states + (w->o.off.on ? cpus : 0);
+	return c->fn_states + (w->o.function || w->o.hits ? cpus * WALK_FN_LEVELS : 0);
 }
 
 struct bpf_program *walker_program(const struct walker *w, uint32_t event)
@@ -236,7 +223,7 @@ static int load_object(struct walker *w, struct err *e)
 		return err;
 	walker_fn_configure(w);
 	walker_hits_configure(w);
-	make_states(w);
+	bpf_map__set_max_entries(b->maps.states, walker_states(w));
 	bpf_program__set_autoload(w->o.check_known ? b->progs.walk0 : b->progs.walk_check, false);
 	for (uint32_t i = 0; i < WALK_EVENTS; i++)
 		bpf_program__set_autoload(walker_program(w, i), i < w->o.events && !w->o.function);

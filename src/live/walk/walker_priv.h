@@ -99,9 +99,14 @@ struct walker_range {
 	uint32_t start, n;
 };
 
+/* What is free of something that is given away in blocks: sorted, disjoint. */
+struct walker_space {
+	VEC(struct walker_range) free;
+};
+
 struct walker_slab {
 	int fd;
-	VEC(struct walker_range) free; /* in blocks, sorted, disjoint */
+	struct walker_space space;
 };
 
 /*
@@ -202,8 +207,7 @@ struct walker {
 	size_t n_live, n_dead;
 	uint64_t pruned; /* when the dead were last looked through */
 	VEC(uint32_t) dirty;
-	uint64_t *list_used; /* a bit a block */
-	uint32_t list_blocks, list_next;
+	struct walker_space lists;
 	uint32_t generation; /* of the last list */
 	/* Lists given up, which the program may still be reading. */
 	VEC(struct walker_old_list {
@@ -219,13 +223,16 @@ struct walker {
 };
 
 uint64_t walker_now(void);
-uint32_t walker_states(const struct walker *w); /* how many */
+uint32_t walker_states(struct walker *w); /* how many, and where in them each kind begins */
 
 /* walker_slab.c */
 bool walker_area_open(struct walker_area *a, int fd, size_t size);
 /* Make [at, at + n) usable; false when the kernel has no room for it. */
 bool walker_area_touch(struct walker_area *a, size_t at, size_t n);
 void walker_area_close(struct walker_area *a);
+/* n blocks in a row. */
+bool walker_space_take(struct walker_space *s, uint32_t n, uint32_t *ret);
+void walker_space_give(struct walker_space *s, uint32_t start, uint32_t n);
 bool walker_table_touch(struct walker *w, uint32_t number);
 /* The number from WALK_DIRECT on that says a rule; 0 when there is none. */
 uint32_t walker_rule_direct(const struct ehframe_rule *r);
@@ -255,11 +262,14 @@ struct walker_file_id {
  */
 uint32_t walker_file_get(struct walker *w, const struct walker_file_id *id);
 void walker_file_put(struct walker *w, uint32_t file);
+/* That no process has mapped, for longest: with a table in force, or any that is not being built.
+ */
+struct walker_file *walker_file_unused(struct walker *w, bool table);
 /* Its call frame information for full evaluation, opened anew; NULL when it cannot be had. */
 struct ehframe *walker_file_cfi(const struct walker_file *f);
 
 /* walker_proc.c */
-int walker_proc_init(struct walker *w, struct err *e);
+void walker_proc_init(struct walker *w);
 void walker_proc_free(struct walker *w);
 struct walker_proc *walker_proc_find(struct walker *w, int32_t pid);
 /* Read /proc/PID/maps (by a thread, whose leader may be gone). With the lock. */

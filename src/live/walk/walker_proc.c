@@ -25,35 +25,6 @@
 
 /* ---- lists in the kernel ---- */
 
-static void blocks_set(struct walker *w, uint32_t start, uint32_t n, bool used)
-{
-	for (uint32_t i = start; i < start + n; i++) {
-		if (used)
-			w->list_used[i / 64] |= (uint64_t)1 << i % 64;
-		else
-			w->list_used[i / 64] &= ~((uint64_t)1 << i % 64);
-	}
-}
-
-static bool blocks_find(struct walker *w, uint32_t from, uint32_t to, uint32_t n, uint32_t *ret)
-{
-	uint32_t run = 0;
-
-	for (uint32_t i = from; i < to; i++) {
-		if (i % 64 == 0 && w->list_used[i / 64] == UINT64_MAX) {
-			run = 0;
-			i += 63;
-			continue;
-		}
-		run = w->list_used[i / 64] >> i % 64 & 1 ? 0 : run + 1;
-		if (run == n) {
-			*ret = i + 1 - n;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Blocks whose rest is over may be used again; all of them when there is need. */
 static void old_lists(struct walker *w, bool all)
 {
@@ -64,7 +35,7 @@ static void old_lists(struct walker *w, bool all)
 		struct walker_old_list *o = &w->old_lists.data[i];
 
 		if (all || now - o->since > REST_NS)
-			blocks_set(w, o->r.start, o->r.n, false);
+			walker_space_give(&w->lists, o->r.start, o->r.n);
 		else
 			w->old_lists.data[keep++] = *o;
 	}
@@ -73,16 +44,10 @@ static void old_lists(struct walker *w, bool all)
 
 static bool blocks_take(struct walker *w, uint32_t n, uint32_t *ret)
 {
-	for (int again = 0; again < 2; again++) {
-		if (blocks_find(w, w->list_next, w->list_blocks, n, ret) ||
-		    blocks_find(w, 0, w->list_blocks, n, ret)) {
-			blocks_set(w, *ret, n, true);
-			w->list_next = *ret + n < w->list_blocks ? *ret + n : 0;
-			return true;
-		}
-		old_lists(w, true);
-	}
-	return false;
+	if (walker_space_take(&w->lists, n, ret))
+		return true;
+	old_lists(w, true);
+	return walker_space_take(&w->lists, n, ret);
 }
 
 static void list_drop(struct walker *w, struct walker_proc *p)
@@ -480,12 +445,9 @@ void walker_proc_flush(struct walker *w)
 	w->dirty.n = 0;
 }
 
-int walker_proc_init(struct walker *w, struct err *e)
+void walker_proc_init(struct walker *w)
 {
-	(void)e;
-	w->list_blocks = w->n_maps / WALKER_LIST_BLOCK;
-	w->list_used = mem_alloc(((size_t)w->list_blocks + 63) / 64 * 8);
-	return 0;
+	walker_space_give(&w->lists, 0, w->n_maps / WALKER_LIST_BLOCK);
 }
 
 void walker_proc_free(struct walker *w)
@@ -497,5 +459,5 @@ void walker_proc_free(struct walker *w)
 	vec_free(&w->dirty);
 	vec_free(&w->old_lists);
 	map_free(&w->proc_by_pid);
-	free(w->list_used);
+	vec_free(&w->lists.free);
 }

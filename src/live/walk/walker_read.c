@@ -8,7 +8,6 @@
 #include <string.h>
 
 struct reading {
-	struct walker *w;
 	walker_fn *fn;
 	void *ctx;
 	int n, stop;
@@ -59,28 +58,17 @@ void walker_sample_from(struct walker *w, const struct walk_sample *s, const uin
 	w->stats.end[ret->end]++;
 }
 
-/* A single wait: no stack of its own, only numbers of stacks. */
-static int on_wait(struct reading *r, const struct walk_sample *s)
+static int walker_read_give(struct reading *r, const struct walker_sample *s)
 {
-	struct walker_sample out = { .kind = WALKER_WAIT,
-				     .pid = (int32_t)s->pid,
-				     .tid = (int32_t)s->tid,
-				     .cpu = s->cpu,
-				     .time = s->time,
-				     .period = s->period,
-				     .count = 1,
-				     .stack = s->ip,
-				     .waker = s->addr,
-				     .state = s->flags };
-
 	r->n++;
-	r->stop = r->fn(r->ctx, &out);
+	r->stop = r->fn(r->ctx, s);
 	return r->stop ? -ECANCELED : 0;
 }
 
+/* What the ring calls; w->reading is the reading in hand. */
 static int walker_read_on_record(void *ctx, void *data, size_t size)
 {
-	struct reading *r = ctx;
+	struct walker *w = ctx;
 	const struct walk_sample *s = data;
 	struct walker_sample out;
 	size_t want = sizeof(*s);
@@ -88,44 +76,45 @@ static int walker_read_on_record(void *ctx, void *data, size_t size)
 	if (size < sizeof(*s) || s->n_user > WALK_DEPTH || s->n_kernel > WALK_KERNEL ||
 	    s->copy > WALK_COPY)
 		return 0;
-	if (s->event == WALK_OFF_WAIT)
-		return on_wait(r, s);
+	if (s->event == WALK_OFF_WAIT) { /* no stack of its own, only numbers of stacks */
+		out = (struct walker_sample){ .kind = WALKER_WAIT,
+					      .pid = (int32_t)s->pid,
+					      .tid = (int32_t)s->tid,
+					      .cpu = s->cpu,
+					      .time = s->time,
+					      .period = s->period,
+					      .count = 1,
+					      .stack = s->ip,
+					      .waker = s->addr,
+					      .state = s->flags };
+		return walker_read_give(w->reading, &out);
+	}
 	want += s->copy ? (WALK_DEPTH + WALK_KERNEL) * 8 + sizeof(struct walk_regs) + s->copy
 			: (s->n_user + s->n_kernel) * 8ul;
 	if (size < want)
 		return 0;
 	if (s->end == UNWIND_NO_MAP || s->end == UNWIND_PENDING) {
-		pthread_mutex_lock(&r->w->lock);
-		walker_proc_missed(r->w, s);
-		pthread_mutex_unlock(&r->w->lock);
+		pthread_mutex_lock(&w->lock);
+		walker_proc_missed(w, s);
+		pthread_mutex_unlock(&w->lock);
 	}
 	if (s->event == WALK_FN_MISS)
 		return 0;
 	if (s->copy)
-		walker_copy_add(r->w, s, want);
+		walker_copy_add(w, s, want);
 	if (s->copy && s->event != WALK_HIT)
 		return 0;
-	walker_sample_from(r->w, s, (const uint64_t *)(s + 1), &out);
+	walker_sample_from(w, s, (const uint64_t *)(s + 1), &out);
 	if (s->copy)
 		out.kind = WALKER_HIT_LATER;
-	r->n++;
-	r->stop = r->fn(r->ctx, &out);
-	return r->stop ? -ECANCELED : 0;
-}
-
-/* The ring's callback needs the reading in hand; it lives in struct walker's place of it. */
-static int ring_record(void *ctx, void *data, size_t size)
-{
-	struct walker *w = ctx;
-
-	return walker_read_on_record(w->reading, data, size);
+	return walker_read_give(w->reading, &out);
 }
 
 int walker_ring_open(struct walker *w, struct err *e)
 {
 	if (w->o.plain)
 		return 0;
-	w->ring = ring_buffer__new(w->ring_fd, ring_record, w, NULL);
+	w->ring = ring_buffer__new(w->ring_fd, walker_read_on_record, w, NULL);
 	return w->ring ? 0 : err_set(e, errno, "cannot map the walker's ring: %s", strerror(errno));
 }
 
@@ -134,14 +123,8 @@ int walker_fd(const struct walker *w)
 	return w->ring ? ring_buffer__epoll_fd(w->ring) : -1;
 }
 
-static int ring_failed(int err, struct err *e)
+static int walker_read_take(struct walker *w, struct reading *r, int timeout_ms, struct err *e)
 {
-	return err_set(e, -err, "cannot read the walker's ring: %s", strerror(-err));
-}
-
-static int walker_read_take(struct reading *r, int timeout_ms, struct err *e)
-{
-	struct walker *w = r->w;
 	int err = 0;
 
 	if (!w->ring)
@@ -153,26 +136,28 @@ static int walker_read_take(struct reading *r, int timeout_ms, struct err *e)
 	if (!r->stop && (err >= 0 || err == -EINTR || err == -ECANCELED))
 		err = ring_buffer__consume(w->ring);
 	w->reading = NULL;
-	return err < 0 && err != -EINTR && err != -ECANCELED ? ring_failed(err, e) : 0;
+	return err < 0 && err != -EINTR && err != -ECANCELED
+		       ? err_set(e, -err, "cannot read the walker's ring: %s", strerror(-err))
+		       : 0;
 }
 
 int walker_take(struct walker *w, walker_fn *fn, void *ctx, struct err *e)
 {
-	struct reading r = { .w = w, .fn = fn, .ctx = ctx };
-	int err = walker_read_take(&r, 0, e);
+	struct reading r = { .fn = fn, .ctx = ctx };
+	int err = walker_read_take(w, &r, 0, e);
 
 	return err < 0 ? err : r.stop;
 }
 
 int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, struct err *e)
 {
-	struct reading r = { .w = w, .fn = fn, .ctx = ctx };
+	struct reading r = { .fn = fn, .ctx = ctx };
 	int err, n;
 
 	pthread_mutex_lock(&w->lock);
 	walker_proc_flush(w);
 	pthread_mutex_unlock(&w->lock);
-	err = walker_read_take(&r, timeout_ms, e);
+	err = walker_read_take(w, &r, timeout_ms, e);
 	if (err < 0 || r.stop)
 		return err < 0 ? err : r.stop;
 	n = w->copied ? walker_copy_finish(w, w->settling, fn, ctx) : 0;

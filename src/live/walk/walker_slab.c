@@ -111,7 +111,7 @@ static uint32_t rule_id(struct walker *w, const struct ehframe_rule *r)
 
 /* ---- space ---- */
 
-static bool range_take(struct walker_slab *s, uint32_t n, uint32_t *ret)
+bool walker_space_take(struct walker_space *s, uint32_t n, uint32_t *ret)
 {
 	for (size_t i = 0; i < s->free.n; i++) {
 		struct walker_range *r = &s->free.data[i];
@@ -130,7 +130,7 @@ static bool range_take(struct walker_slab *s, uint32_t n, uint32_t *ret)
 	return false;
 }
 
-static void range_give(struct walker_slab *s, uint32_t start, uint32_t n)
+void walker_space_give(struct walker_space *s, uint32_t start, uint32_t n)
 {
 	struct walker_range *r;
 	size_t i = 0;
@@ -185,7 +185,7 @@ static int slab_new(struct walker *w)
 		close(s.fd);
 		return err;
 	}
-	range_give(&s, 0, w->slab_blocks);
+	walker_space_give(&s.space, 0, w->slab_blocks);
 	pthread_mutex_lock(&w->lock);
 	vec_push(&w->slabs, s);
 	pthread_mutex_unlock(&w->lock);
@@ -195,46 +195,36 @@ static int slab_new(struct walker *w)
 /* The least wanted table that no process has mapped any more goes. With the lock. */
 static bool evict(struct walker *w)
 {
-	struct walker_file *old = NULL;
+	struct walker_file *old = walker_file_unused(w, true);
 
-	vec_each (&w->files, f) {
-		if (f->state == WALKER_FILE_READY && !f->refs && f->n_parts &&
-		    (!old || f->last_used < old->last_used))
-			old = f;
-	}
-	if (!old)
-		return false;
-	walker_slab_release(w, old);
-	return true;
+	if (old)
+		walker_slab_release(w, old);
+	return old;
 }
 
 /* n blocks somewhere. */
 static int space(struct walker *w, uint32_t n, uint32_t *slab, uint32_t *block)
 {
 	for (;;) {
+		bool found = false, freed = false;
 		int err;
 
 		pthread_mutex_lock(&w->lock);
-		for (uint32_t i = 0; i < w->slabs.n; i++) {
-			if (range_take(&w->slabs.data[i], n, block)) {
-				*slab = i;
-				w->slab_used += n;
-				pthread_mutex_unlock(&w->lock);
-				return 0;
-			}
+		for (uint32_t i = 0; i < w->slabs.n && !found; i++) {
+			found = walker_space_take(&w->slabs.data[i].space, n, block);
+			*slab = i;
 		}
+		w->slab_used += found ? n : 0;
 		pthread_mutex_unlock(&w->lock);
+		if (found)
+			return 0;
 		err = slab_new(w);
 		if (err == -ENOSPC) {
-			bool freed;
-
 			pthread_mutex_lock(&w->lock);
 			freed = evict(w);
 			pthread_mutex_unlock(&w->lock);
-			if (freed)
-				continue;
 		}
-		if (err)
+		if (err && !freed)
 			return err;
 	}
 }
@@ -290,7 +280,7 @@ static uint32_t part_shift(const struct walker *w, const struct ehframe_table *t
 
 static void give_back(struct walker *w, const struct walker_part *p)
 {
-	range_give(&w->slabs.data[p->slab], p->block, p->n_blocks);
+	walker_space_give(&w->slabs.data[p->slab].space, p->block, p->n_blocks);
 	w->slab_used -= p->n_blocks;
 }
 
@@ -362,16 +352,6 @@ static bool part_numbers(struct walker *w, uint32_t n, struct walker_part *parts
 	return true;
 }
 
-/* Nobody but walker_copy.c needs it, which has the rows themselves. */
-static int publish_nothing(struct walker *w, uint32_t file)
-{
-	pthread_mutex_lock(&w->lock);
-	walker_slab_put_table(w, w->files.data[file].table,
-			      &(struct walk_table){ .kind = WALK_TABLE_READY });
-	pthread_mutex_unlock(&w->lock);
-	return 0;
-}
-
 static int publish(struct walker *w, uint32_t file, const struct ehframe_table *t)
 {
 	uint32_t shift = part_shift(w, t), size = shift == 32 ? t->n_chunks : 1u << shift;
@@ -422,24 +402,29 @@ static int publish(struct walker *w, uint32_t file, const struct ehframe_table *
 
 int walker_slab_publish(struct walker *w, uint32_t file, const struct ehframe_table *t)
 {
-	return w->o.plain ? publish_nothing(w, file) : publish(w, file, t);
+	if (!w->o.plain)
+		return publish(w, file, t);
+	/* nobody but walker_copy.c needs it, which has the rows themselves */
+	pthread_mutex_lock(&w->lock);
+	walker_slab_put_table(w, w->files.data[file].table,
+			      &(struct walk_table){ .kind = WALK_TABLE_READY });
+	pthread_mutex_unlock(&w->lock);
+	return 0;
 }
 
 void walker_slab_release(struct walker *w, struct walker_file *f)
 {
 	for (uint32_t i = 0; i < f->n_parts; i++) {
-		struct walk_table none = { .kind = WALK_TABLE_FREE };
-
-		walker_slab_put_table(w, f->parts[i].table, &none);
+		walker_slab_put_table(w, f->parts[i].table,
+				      &(struct walk_table){ .kind = WALK_TABLE_FREE });
 		give_back(w, &f->parts[i]);
 		if (f->parts[i].table != f->table)
 			vec_push(&w->free_tables, f->parts[i].table);
 	}
 	if (f->n_parts) {
-		struct walk_table pending = { .kind = WALK_TABLE_PENDING };
-
 		/* Whoever maps it again gets it built again. */
-		walker_slab_put_table(w, f->table, &pending);
+		walker_slab_put_table(w, f->table,
+				      &(struct walk_table){ .kind = WALK_TABLE_PENDING });
 		w->stats.rows -= f->n_rows;
 		w->stats.tables--;
 		f->state = WALKER_FILE_FREE;
@@ -476,7 +461,7 @@ void walker_slab_free(struct walker *w)
 {
 	vec_each (&w->slabs, s) {
 		close(s->fd);
-		vec_free(&s->free);
+		vec_free(&s->space.free);
 	}
 	if (w->first_slab >= 0)
 		close(w->first_slab);
