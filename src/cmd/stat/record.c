@@ -58,8 +58,7 @@ static int stat_record_describe(struct stat_file *f, const struct stat_plan *p, 
 	AUTO_STRBUF b = { 0 };
 
 	if (!f->pipe && any_tracepoint(&f->set) && (tracefs = tracefs_find(e))) {
-		if (tracing_data(tracefs, &p->args->events, &b, e) < 0)
-			return -e->code;
+		tracing_data(tracefs, &p->args->events, &b);
 		perfdata_write_early(f->w, PERFDATA_TRACING_DATA, b.data, b.n);
 	}
 	for (unsigned i = PERFDATA_HOSTNAME; i < PERFDATA_FEATURE_END; i++)

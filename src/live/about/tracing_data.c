@@ -30,14 +30,12 @@ static bool same_system(const struct event_spec *a, const struct event_spec *b)
 	return a->subsys && b->subsys && strcmp(a->subsys, b->subsys) == 0;
 }
 
-int tracing_data(const char *tracefs, const struct spec_list *specs, struct strbuf *b,
-		 struct err *e)
+void tracing_data(const char *tracefs, const struct spec_list *specs, struct strbuf *b)
 {
 	static const char magic[] = { 23, 8, 68, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
 	AUTO_STRBUF systems = { 0 };
 	uint32_t n_systems = 0;
 
-	(void)e;
 	strbuf_add(b, magic, sizeof(magic));
 	strbuf_add(b, "0.6", 4);
 	strbuf_putc(b, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
@@ -76,5 +74,4 @@ int tracing_data(const char *tracefs, const struct spec_list *specs, struct strb
 	tracing_data_u32(b, 0); /* kernel symbols are kept elsewhere */
 	file_part(b, tracefs, "printk_formats", 4);
 	file_part(b, tracefs, "saved_cmdlines", 8);
-	return 0;
 }

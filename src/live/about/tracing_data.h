@@ -6,12 +6,10 @@
 #ifndef KYMO_LIVE_ABOUT_TRACING_DATA_H
 #define KYMO_LIVE_ABOUT_TRACING_DATA_H
 
-#include "base/err.h"
 #include "base/str.h"
 #include "event/spec/spec.h"
 
 /* tracefs: where it is mounted. Events of specs that are no tracepoints are passed over. */
-int tracing_data(const char *tracefs, const struct spec_list *specs, struct strbuf *b,
-		 struct err *e);
+void tracing_data(const char *tracefs, const struct spec_list *specs, struct strbuf *b);
 
 #endif

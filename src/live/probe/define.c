@@ -67,17 +67,13 @@ static const char *last_part(const char *s)
 
 static const char *group_name(struct work *w)
 {
-	const char *base;
-
 	if (w->p->group)
 		return w->p->group;
 	if (!w->t->user)
 		return "probe";
 	if (w->p->usdt && w->p->file)
 		return arena_printf(w->arena, "sdt_%s", plain_name(w->arena, w->p->file));
-	base = strrchr(w->t->path, '/');
-	return arena_printf(w->arena, "probe_%s",
-			    plain_name(w->arena, base ? base + 1 : w->t->path));
+	return arena_printf(w->arena, "probe_%s", plain_name(w->arena, str_base_name(w->t->path)));
 }
 
 static const char *probe_define_event_name(struct work *w, const char *function)
@@ -155,29 +151,32 @@ static int probe_define_add_point(void *ctx, const struct dwarf_point *p)
 static bool has_variables(const struct probe_text *p)
 {
 	vec_each (&p->args, a)
-		if (!a->raw || a->what[0] == '$')
-			if (!a->raw || strcmp(a->what, "$vars") == 0 ||
-			    strcmp(a->what, "$params") == 0)
-				return true;
+		if (!a->raw || strcmp(a->what, "$vars") == 0 || strcmp(a->what, "$params") == 0)
+			return true;
 	return false;
+}
+
+static void add_no_blanks(struct strbuf *b, const char *s, size_t n)
+{
+	for (const char *end = s + n; s < end; s++)
+		if (!isspace((unsigned char)*s))
+			strbuf_putc(b, *s);
 }
 
 /* A source line against a pattern in which blanks do not count. */
 static bool line_matches(void *ctx, const char *file, uint32_t line)
 {
 	struct work *w = ctx;
-	size_t n, k = 0;
+	size_t n;
 	const char *s = srctext_line(&w->sources, file, line, &n);
 	AUTO_STRBUF text = { 0 };
 	AUTO_STRBUF pattern = { 0 };
 
-	for (; s && k < n; k++)
-		if (!isspace((unsigned char)s[k]))
-			strbuf_putc(&text, s[k]);
-	for (const char *c = w->p->pattern; *c; c++)
-		if (!isspace((unsigned char)*c))
-			strbuf_putc(&pattern, *c);
-	return s && str_glob(strbuf_str(&pattern), strbuf_str(&text));
+	if (!s)
+		return false;
+	add_no_blanks(&text, s, n);
+	add_no_blanks(&pattern, w->p->pattern, strlen(w->p->pattern));
+	return str_glob(strbuf_str(&pattern), strbuf_str(&text));
 }
 
 struct shifted {
@@ -252,11 +251,9 @@ static int symbols_named(struct work *w, const char *wanted)
 		if (s->start == last) /* another name of the same */
 			continue;
 		last = s->start;
-		if (s->end > s->start && p->offset >= s->end - s->start) {
-			err_set(w->e, EINVAL, "%s is only %" PRIu64 " bytes long", name,
-				s->end - s->start);
-			return -EINVAL;
-		}
+		if (s->end > s->start && p->offset >= s->end - s->start)
+			return err_set(w->e, EINVAL, "%s is only %" PRIu64 " bytes long", name,
+				       s->end - s->start);
 		written = demangle_is_written(wanted) ? demangle_dup(s->name, 0) : NULL;
 		err = probe_define_add(w, s->start + p->offset, written ? written : name,
 				       arena_strdup(w->arena, name), s->start, NULL);
@@ -469,16 +466,24 @@ static int places(struct work *w)
 	return n < 0 ? n : n == 0 ? not_found(w) : 0;
 }
 
+static struct work begin(const struct probe_target *t, const struct probe_text *p, struct err *e)
+{
+	return (struct work){ .t = t,
+			      .p = p,
+			      .e = e,
+			      .sources.opts = {
+				      .symfs = t->symfs, .prefix = t->source, .any_depth = true } };
+}
+
 int probe_define(const struct probe_target *t, const struct probe_text *p, struct arena *a,
 		 struct probe_defs *ret, struct err *e)
 {
-	struct work w = { .t = t, .p = p, .arena = a, .ret = ret, .e = e };
+	struct work w = begin(t, p, e);
 	int err;
 
-	w.sources.opts =
-		(struct srctext_opts){ .symfs = t->symfs, .prefix = t->source, .any_depth = true };
+	w.arena = a;
+	w.ret = ret;
 	err = places(&w);
-
 	srctext_free(&w.sources);
 	return err;
 }
@@ -486,12 +491,8 @@ int probe_define(const struct probe_target *t, const struct probe_text *p, struc
 int probe_points(const struct probe_target *t, const struct probe_text *p, dwarf_point_fn *fn,
 		 void *ctx, struct err *e)
 {
-	struct work w = { .t = t, .p = p, .e = e };
-	int n;
-
-	w.sources.opts =
-		(struct srctext_opts){ .symfs = t->symfs, .prefix = t->source, .any_depth = true };
-	n = dwarf_places(&w, fn, ctx);
+	struct work w = begin(t, p, e);
+	int n = dwarf_places(&w, fn, ctx);
 
 	srctext_free(&w.sources);
 	return n < 0 ? n : n == 0 ? not_found(&w) : 0;

@@ -48,13 +48,10 @@ static struct elf *find_vmlinux(const char *symfs, const struct build_id *id)
 
 	uname(&uts);
 	for (size_t i = 0; i < ARRAY_SIZE(places) && !e; i++) {
-		AUTO_STRBUF path = { 0 };
-		const char *at = strstr(places[i], "%s");
+		char path[256];
 
-		strbuf_add(&path, places[i], (size_t)(at - places[i]));
-		strbuf_puts(&path, uts.release);
-		strbuf_puts(&path, at + 2);
-		e = open_if(symfs, strbuf_str(&path), id);
+		snprintf(path, sizeof(path), places[i], uts.release);
+		e = open_if(symfs, path, id);
 	}
 	return e;
 }

@@ -147,6 +147,11 @@ struct walk {
 	struct strbuf shown;	  /* "sk->a.b" so far */
 };
 
+static struct probe_type_info info_of(const struct walk *w, struct probe_type t)
+{
+	return w->types->info(w->types->ctx, t);
+}
+
 static int no_fetch(struct walk *w, const char *why)
 {
 	return err_set(w->e, ENOENT, "%s: %s", strbuf_str(&w->shown), why);
@@ -194,10 +199,9 @@ static int no_member(struct walk *w, const char *name)
 /* A reference is what it refers to, unless that is a struct, of which its address is shown. */
 static int refer(struct walk *w, bool structs)
 {
-	struct probe_type_info t = w->types->info(w->types->ctx, w->type);
+	struct probe_type_info t = info_of(w, w->type);
 
-	if (!t.is_reference ||
-	    (!structs && w->types->info(w->types->ctx, t.to).class == DWARF_STRUCT))
+	if (!t.is_reference || (!structs && info_of(w, t.to).class == DWARF_STRUCT))
 		return 0;
 	w->type = t.to;
 	return probe_type_follow(w, 0);
@@ -205,12 +209,12 @@ static int refer(struct walk *w, bool structs)
 
 static int probe_type_element(struct walk *w, const struct probe_field *f)
 {
-	struct probe_type_info t = w->types->info(w->types->ctx, w->type), each;
+	struct probe_type_info t = info_of(w, w->type), each;
 	int err;
 
 	if (t.class != DWARF_ARRAY && t.class != DWARF_POINTER)
 		return no_fetch(w, "neither an array nor a pointer: [ ] cannot follow");
-	each = w->types->info(w->types->ctx, t.to);
+	each = info_of(w, t.to);
 	if (!each.size || f->index > (1u << 30))
 		return no_fetch(w, "its elements have no known size");
 	if (t.class == DWARF_ARRAY && t.count && f->index >= t.count)
@@ -225,9 +229,9 @@ static int probe_type_element(struct walk *w, const struct probe_field *f)
 
 static int field(struct walk *w, const struct probe_field *f)
 {
-	bool reference = w->types->info(w->types->ctx, w->type).is_reference;
+	bool reference = info_of(w, w->type).is_reference;
 	int err = refer(w, true);
-	struct probe_type_info t = w->types->info(w->types->ctx, w->type);
+	struct probe_type_info t = info_of(w, w->type);
 	struct dwarf_member m;
 	struct probe_type type;
 
@@ -249,7 +253,7 @@ static int field(struct walk *w, const struct probe_field *f)
 			       ? err_hint(w->e, "write %s.%s", strbuf_str(&w->shown), f->name)
 			       : -EINVAL;
 	}
-	if (w->types->info(w->types->ctx, w->type).class != DWARF_STRUCT ||
+	if (info_of(w, w->type).class != DWARF_STRUCT ||
 	    !w->types->member(w->types->ctx, w->type, f->name, &m, &type))
 		return no_member(w, f->name);
 	err = t.class == DWARF_POINTER ? probe_type_follow(w, (int64_t)m.offset)
@@ -280,7 +284,7 @@ void probe_type_suffix(const struct probe_type_info *t, char buf[16])
 /* The type behind the fetch, which for texts is one step further through a pointer. */
 static int suffix(struct walk *w, char buf[32])
 {
-	struct probe_type_info t = w->types->info(w->types->ctx, w->type), to;
+	struct probe_type_info t = info_of(w, w->type), to;
 	char each[16];
 
 	buf[0] = '\0';
@@ -292,7 +296,7 @@ static int suffix(struct walk *w, char buf[32])
 		snprintf(buf, 32, ":b%u@%u/%u", w->bits.bits, w->bits.shift, w->bits.unit);
 		return 0;
 	}
-	to = w->types->info(w->types->ctx, t.to);
+	to = info_of(w, t.to);
 	if (probe_type_is_text(w->arg->type)) {
 		if (t.class != DWARF_POINTER && t.class != DWARF_ARRAY)
 			return no_fetch(w, "only pointers and arrays of characters are texts");

@@ -150,8 +150,7 @@ static int synthesise(struct record_out *o, struct err *e)
 	return t->system_wide || t->command ? synth_all(&s, e) : synth_threads(&s, &t->threads, e);
 }
 
-static void record_out_describe(struct record_out *o, const struct perfdata_event *events,
-				struct err *e)
+static void record_out_describe(struct record_out *o, const struct perfdata_event *events)
 {
 	struct about about = {
 		.events = events,
@@ -169,7 +168,7 @@ static void record_out_describe(struct record_out *o, const struct perfdata_even
 		return;
 	o->described = true;
 	if (o->tracefs)
-		tracing_data(o->tracefs, &o->opts->events, &o->early[PERFDATA_TRACING_DATA], e);
+		tracing_data(o->tracefs, &o->opts->events, &o->early[PERFDATA_TRACING_DATA]);
 	for (unsigned f = PERFDATA_HOSTNAME; f < PERFDATA_FEATURE_END; f++)
 		if (!about_feature(&about, f, &o->early[f]))
 			strbuf_reset(&o->early[f]);
@@ -205,7 +204,7 @@ static int start_file(struct record_out *o, const char *path, struct err *e)
 	events = capture_events(o->capture);
 	for (size_t i = 0; i < o->capture->n; i++)
 		perfdata_write_event(o->w, &events[i]);
-	record_out_describe(o, events, e);
+	record_out_describe(o, events);
 	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
 		if (o->early[f].n)
 			perfdata_write_early(o->w, f, o->early[f].data, o->early[f].n);

@@ -60,15 +60,15 @@ static void run_info_line(struct strbuf *b, const char *name, int err, const cha
 
 /* --- probes --- */
 
-static int run_info_empty(enum bpf_prog_type type, unsigned attach)
+static int run_info_loads(enum bpf_prog_type type)
 {
-	return bpf_load_empty(type, attach, 0);
+	return run_info_closed(bpf_load_empty(type, 0, 0));
 }
 
 /* A place that cannot be: how it is refused tells whether the kernel knows such links. */
 static int many_uprobes(void)
 {
-	AUTO_CLOSE int prog = run_info_empty(BPF_PROG_TYPE_KPROBE, BPF_UPROBE_MULTI);
+	AUTO_CLOSE int prog = bpf_load_empty(BPF_PROG_TYPE_KPROBE, BPF_UPROBE_MULTI, 0);
 	uint64_t offset = 0;
 	int r;
 
@@ -80,7 +80,7 @@ static int many_uprobes(void)
 
 static int many_kprobes(void)
 {
-	AUTO_CLOSE int prog = run_info_empty(BPF_PROG_TYPE_KPROBE, BPF_KPROBE_MULTI);
+	AUTO_CLOSE int prog = bpf_load_empty(BPF_PROG_TYPE_KPROBE, BPF_KPROBE_MULTI, 0);
 	const char *name = "kymo_no_such_function";
 	int r;
 
@@ -109,10 +109,16 @@ static int run_info_watchpoint(void)
 	return run_info_closed(perf_open(&a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-static int run_info_iter(struct run_env *env, const char *function)
+static uint32_t run_info_function(struct run_env *env, const char *name)
 {
 	const struct btf_types *b = run_env_btf(env);
-	uint32_t id = b ? btf_by_name(b, BTF_KIND_FUNC, function) : 0;
+
+	return b ? btf_by_name(b, BTF_KIND_FUNC, name) : 0;
+}
+
+static int run_info_iter(struct run_env *env, const char *function)
+{
+	uint32_t id = run_info_function(env, function);
 
 	return id ? run_info_closed(bpf_load_empty(BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, id))
 		  : -ENOENT;
@@ -125,17 +131,16 @@ static int first_error(int a, int b)
 
 static void run_info_probes(struct run_env *env, const struct try_trace *t, struct strbuf *b)
 {
-	int kprobe = run_info_closed(run_info_empty(BPF_PROG_TYPE_KPROBE, 0));
-	int perf = run_info_closed(run_info_empty(BPF_PROG_TYPE_PERF_EVENT, 0)), hardware;
+	int kprobe = run_info_loads(BPF_PROG_TYPE_KPROBE);
+	int perf = run_info_loads(BPF_PROG_TYPE_PERF_EVENT), hardware;
 	bool semaphores = file_exists("/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset");
 
 	run_info_head(b, "Probes");
-	run_info_line(b, "tracepoint",
-		      first_error(env->tracefs ? 0 : -ENOENT,
-				  run_info_closed(run_info_empty(BPF_PROG_TYPE_TRACEPOINT, 0))),
-		      NULL);
-	run_info_line(b, "rawtracepoint",
-		      run_info_closed(run_info_empty(BPF_PROG_TYPE_RAW_TRACEPOINT, 0)), NULL);
+	run_info_line(
+		b, "tracepoint",
+		first_error(env->tracefs ? 0 : -ENOENT, run_info_loads(BPF_PROG_TYPE_TRACEPOINT)),
+		NULL);
+	run_info_line(b, "rawtracepoint", run_info_loads(BPF_PROG_TYPE_RAW_TRACEPOINT), NULL);
 	run_info_line(b, "kprobe, kretprobe", first_error(t->kprobe, kprobe), NULL);
 	run_info_line(b, "many kprobes at once", first_error(t->kprobe, many_kprobes()), NULL);
 	run_info_line(b, "fentry, fexit", try_bpf_prog(TRY_BPF_FENTRY), NULL);
@@ -159,45 +164,37 @@ static void run_info_probes(struct run_env *env, const struct try_trace *t, stru
 static const struct {
 	const char *name;
 	int id;
-	enum bpf_prog_type type;
 	const char *use;
 } helpers[] = {
-	{ "probe_read_kernel", BPF_FUNC_probe_read_kernel, BPF_PROG_TYPE_KPROBE,
-	  "kernel's memory" },
-	{ "probe_read_user", BPF_FUNC_probe_read_user, BPF_PROG_TYPE_KPROBE, "programs' memory" },
-	{ "probe_read_user_str", BPF_FUNC_probe_read_user_str, BPF_PROG_TYPE_KPROBE, "str()" },
-	{ "ringbuf_reserve", BPF_FUNC_ringbuf_reserve, BPF_PROG_TYPE_KPROBE, "printf()" },
-	{ "get_stack", BPF_FUNC_get_stack, BPF_PROG_TYPE_KPROBE, "kstack" },
-	{ "loop", BPF_FUNC_loop, BPF_PROG_TYPE_KPROBE,
-	  "for over ranges, ustack without frame pointers" },
-	{ "for_each_map_elem", BPF_FUNC_for_each_map_elem, BPF_PROG_TYPE_KPROBE,
-	  "for over maps, len()" },
-	{ "get_attach_cookie", BPF_FUNC_get_attach_cookie, BPF_PROG_TYPE_KPROBE,
-	  "one program for many probes" },
-	{ "get_current_task_btf", BPF_FUNC_get_current_task_btf, BPF_PROG_TYPE_KPROBE, "curtask" },
-	{ "task_pt_regs", BPF_FUNC_task_pt_regs, BPF_PROG_TYPE_KPROBE,
-	  "ustack without frame pointers" },
-	{ "task_storage_get", BPF_FUNC_task_storage_get, BPF_PROG_TYPE_KPROBE,
-	  "maps by thread that need no lookup" },
-	{ "get_current_cgroup_id", BPF_FUNC_get_current_cgroup_id, BPF_PROG_TYPE_KPROBE, "cgroup" },
-	{ "get_ns_current_pid_tgid", BPF_FUNC_get_ns_current_pid_tgid, BPF_PROG_TYPE_KPROBE,
+	{ "probe_read_kernel", BPF_FUNC_probe_read_kernel, "kernel's memory" },
+	{ "probe_read_user", BPF_FUNC_probe_read_user, "programs' memory" },
+	{ "probe_read_user_str", BPF_FUNC_probe_read_user_str, "str()" },
+	{ "ringbuf_reserve", BPF_FUNC_ringbuf_reserve, "printf()" },
+	{ "get_stack", BPF_FUNC_get_stack, "kstack" },
+	{ "loop", BPF_FUNC_loop, "for over ranges, ustack without frame pointers" },
+	{ "for_each_map_elem", BPF_FUNC_for_each_map_elem, "for over maps, len()" },
+	{ "get_attach_cookie", BPF_FUNC_get_attach_cookie, "one program for many probes" },
+	{ "get_current_task_btf", BPF_FUNC_get_current_task_btf, "curtask" },
+	{ "task_pt_regs", BPF_FUNC_task_pt_regs, "ustack without frame pointers" },
+	{ "task_storage_get", BPF_FUNC_task_storage_get, "maps by thread that need no lookup" },
+	{ "get_current_cgroup_id", BPF_FUNC_get_current_cgroup_id, "cgroup" },
+	{ "get_ns_current_pid_tgid", BPF_FUNC_get_ns_current_pid_tgid,
 	  "pid and tid in containers" },
-	{ "ktime_get_boot_ns", BPF_FUNC_ktime_get_boot_ns, BPF_PROG_TYPE_KPROBE, "nsecs" },
-	{ "send_signal", BPF_FUNC_send_signal, BPF_PROG_TYPE_KPROBE, "signal()" },
-	{ "override_return", BPF_FUNC_override_return, BPF_PROG_TYPE_KPROBE, "override()" },
-	{ "d_path", BPF_FUNC_d_path, BPF_PROG_TYPE_TRACING, "path()" },
+	{ "ktime_get_boot_ns", BPF_FUNC_ktime_get_boot_ns, "nsecs" },
+	{ "send_signal", BPF_FUNC_send_signal, "signal()" },
+	{ "override_return", BPF_FUNC_override_return, "override()" },
+	{ "d_path", BPF_FUNC_d_path, "path()" },
 };
 
-static int run_info_helper(struct run_env *env, size_t i)
+/* From a kprobe, but for one that only programs with types may call. */
+static int run_info_helper(struct run_env *env, int helper)
 {
-	const struct btf_types *b = NULL;
-	uint32_t id = 0;
+	uint32_t id;
 
-	if (helpers[i].type != BPF_PROG_TYPE_TRACING)
-		return bpf_try_helper(helpers[i].type, helpers[i].id);
-	b = run_env_btf(env);
-	id = b ? btf_by_name(b, BTF_KIND_FUNC, "bpf_iter_task_file") : 0;
-	return id ? bpf_try_helper_at(helpers[i].type, BPF_TRACE_ITER, id, helpers[i].id) : -ENOENT;
+	if (helper != BPF_FUNC_d_path)
+		return bpf_try_helper(BPF_PROG_TYPE_KPROBE, helper);
+	id = run_info_function(env, "bpf_iter_task_file");
+	return id ? bpf_try_helper_at(BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, id, helper) : -ENOENT;
 }
 
 /* --- the rest --- */
@@ -242,17 +239,18 @@ static int run_info_lsm(void)
 
 static void run_info_maps(struct strbuf *b)
 {
-	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+	static const struct {
+		const char *name;
+		enum bpf_map_type type;
+	} maps[] = { { "hash", BPF_MAP_TYPE_HASH },
+		     { "hash, a part each CPU", BPF_MAP_TYPE_PERCPU_HASH },
+		     { "array", BPF_MAP_TYPE_ARRAY },
+		     { "array, a part each CPU", BPF_MAP_TYPE_PERCPU_ARRAY } };
 
 	run_info_head(b, "Maps");
-	run_info_line(b, "hash", run_info_map(BPF_MAP_TYPE_HASH, 4, 8, 1), NULL);
-	run_info_line(b, "hash, a part each CPU", run_info_map(BPF_MAP_TYPE_PERCPU_HASH, 4, 8, 1),
-		      NULL);
-	run_info_line(b, "array", run_info_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1), NULL);
-	run_info_line(b, "array, a part each CPU", run_info_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, 1),
-		      NULL);
-	run_info_line(b, "ring", run_info_map(BPF_MAP_TYPE_RINGBUF, 0, 0, page),
-		      "messages in order, from all CPUs");
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+		run_info_line(b, maps[i].name, run_info_map(maps[i].type, 4, 8, 1), NULL);
+	run_info_line(b, "ring", try_bpf_map(TRY_BPF_RINGBUF), "messages in order, from all CPUs");
 	run_info_line(b, "with each thread", run_info_closed(run_task_map()), "maps by tid");
 	run_info_line(b, "array of maps", try_bpf_map(TRY_BPF_ARRAY_OF_MAPS),
 		      "ustack without frame pointers");
@@ -299,7 +297,8 @@ void run_info(struct run_env *env, struct strbuf *b)
 	run_info_probes(env, &t, b);
 	run_info_head(b, "Helpers");
 	for (size_t i = 0; i < ARRAY_SIZE(helpers); i++)
-		run_info_line(b, helpers[i].name, run_info_helper(env, i), helpers[i].use);
+		run_info_line(b, helpers[i].name, run_info_helper(env, helpers[i].id),
+			      helpers[i].use);
 	run_info_maps(b);
 	run_info_features(env, b);
 	strbuf_puts(b, "\nkymo doctor says more, and what would help.\n");

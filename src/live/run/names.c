@@ -163,16 +163,22 @@ static const struct run_mapping *run_names_mapping(const struct run_process *p, 
 	return NULL;
 }
 
+/* The mapping that an address of a process is in, looked up again where it is not known yet. */
+static const struct run_mapping *run_names_where(struct run *r, int32_t pid, uint64_t addr)
+{
+	const struct run_mapping *m = run_names_mapping(run_names_process_of(r, pid, false), addr);
+
+	return m ? m : run_names_mapping(run_names_process_of(r, pid, true), addr);
+}
+
 static bool run_names_usym(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b,
 			   uint64_t *offset, struct strbuf *module)
 {
 	struct run *r = ctx;
-	const struct run_mapping *m = run_names_mapping(run_names_process_of(r, pid, false), addr);
+	const struct run_mapping *m = run_names_where(r, pid, addr);
 	const struct sym_result *s;
 	const uint64_t *behind;
 
-	if (!m)
-		m = run_names_mapping(run_names_process_of(r, pid, true), addr);
 	if (!m)
 		return false;
 	if (module && m->dso < r->names.path.n && r->names.path.data[m->dso])
@@ -207,14 +213,14 @@ void run_names_mmap(struct run *r, const struct walker_mmap *m)
 
 void run_names_fork(struct run *r, int32_t pid, int32_t parent)
 {
-	struct run_process *from = run_names_process_of(r, parent, false),
-			   *p = run_names_entry(&r->names, pid);
+	struct run_process *p, *from;
 
-	from = run_names_entry(&r->names,
-			       parent); /* the file may have been mapped elsewhere since */
+	run_names_process_of(r, parent, false);
+	p = run_names_entry(&r->names, pid);
+	from = run_names_entry(&r->names, parent); /* the first may have moved it */
 	p->maps.n = 0;
-	for (size_t i = 0; i < from->maps.n; i++)
-		vec_push(&p->maps, from->maps.data[i]);
+	vec_each (&from->maps, m)
+		vec_push(&p->maps, *m);
 }
 
 void run_names_exec(struct run *r, int32_t pid)
@@ -258,16 +264,13 @@ static size_t run_names_stack(void *ctx, uint64_t id, uint64_t *addr, size_t max
 static void run_names_ask(struct run *r, const struct lang_stack *s, uint64_t addr,
 			  struct sym_query *q)
 {
-	const struct run_mapping *m = NULL;
+	const struct run_mapping *m = s->user ? run_names_where(r, s->pid, addr) : NULL;
 
-	*q = (struct sym_query){ .dso = SYMBOLS_KERNEL, .addr = addr };
-	if (!s->user)
-		return;
-	m = run_names_mapping(run_names_process_of(r, s->pid, false), addr);
-	if (!m)
-		m = run_names_mapping(run_names_process_of(r, s->pid, true), addr);
-	*q = (struct sym_query){ .dso = m ? m->dso : UINT32_MAX,
-				 .addr = m ? addr - m->start + m->pgoff : 0 };
+	if (m)
+		*q = (struct sym_query){ .dso = m->dso, .addr = addr - m->start + m->pgoff };
+	else
+		*q = (struct sym_query){ .dso = s->user ? UINT32_MAX : SYMBOLS_KERNEL,
+					 .addr = addr };
 }
 
 /* Files are read by several threads at a time. */

@@ -115,6 +115,12 @@ int run_out_read(void *ctx, const char *path, struct strbuf *b)
 	return k;
 }
 
+static bool run_out_over(struct run *r)
+{
+	return r->patience.until ? loop_now() >= r->patience.until
+				 : !r->told && loop_must_end(&r->loop);
+}
+
 /*
  * Must it end now? Asked after every 256 short messages, and after each message that may take long.
  */
@@ -130,8 +136,7 @@ static bool run_output_interrupted(struct run *r, const void *data, uint32_t n)
 	if ((kind == LA_PRINTF || kind == LA_PRINT || kind == LA_TIME || kind == LA_JOIN) &&
 	    r->out.text.n < MUCH && r->out.messages % LOOK_EVERY)
 		return false;
-	return r->patience.until ? loop_now() >= r->patience.until
-				 : !r->told && loop_must_end(&r->loop);
+	return run_out_over(r);
 }
 
 static int on_message(void *ctx, const void *data, uint32_t n)
@@ -147,19 +152,23 @@ static int on_message(void *ctx, const void *data, uint32_t n)
 	    (r->o.buffer == RUN_BUFFER_LINE && r->out.text.n &&
 	     r->out.text.data[r->out.text.n - 1] == '\n'))
 		run_out_flush(r);
-	if (r->out.exit)
-		r->ignore = true; /* messages after exit() are ignored */
-	return stop ||
-	       r->out.text.n > MUCH; /* the reader is slow: look at signals before more is taken */
+	r->ignore = r->out.exit; /* messages after exit() are ignored */
+	/* where the reader is slow, look at signals before more is taken */
+	return stop || r->out.text.n > MUCH;
+}
+
+static void run_out_rings(struct run *r, bpf_ring_fn *fn)
+{
+	if (r->ring.consumer)
+		bpf_ring_drain(&r->ring, fn, r);
+	if (r->control.consumer)
+		bpf_ring_drain(&r->control, fn, r);
 }
 
 void run_out_drain(struct run *r)
 {
 	run_sideband_drain(r);
-	if (r->ring.consumer)
-		bpf_ring_drain(&r->ring, on_message, r);
-	if (r->control.consumer)
-		bpf_ring_drain(&r->control, on_message, r);
+	run_out_rings(r, on_message);
 	if (r->o.buffer != RUN_BUFFER_FULL)
 		run_out_flush(r);
 }
@@ -182,8 +191,7 @@ static bool drain_all(struct run *r)
 	do {
 		before = r->out.messages;
 		run_out_drain(r);
-		if (r->patience.until ? loop_now() >= r->patience.until
-				      : !r->told && loop_must_end(&r->loop))
+		if (run_out_over(r))
 			return false;
 	} while (r->out.messages != before && !r->ignore);
 	return true;
@@ -201,10 +209,7 @@ void run_out_rest(struct run *r)
 	r->patience.until = loop_now() + LOOP_REST_MS * 1000000ull;
 	drain_all(r);
 	r->patience.until = 0;
-	if (r->ring.consumer)
-		bpf_ring_drain(&r->ring, run_out_count, r);
-	if (r->control.consumer)
-		bpf_ring_drain(&r->control, run_out_count, r);
+	run_out_rings(r, run_out_count);
 }
 
 /* Packets of skboutput() as pcap files, which tcpdump and wireshark read. */
