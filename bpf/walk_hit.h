@@ -2,7 +2,7 @@
 /*
  * The user stacks of tracepoints and probes. The hit itself is the kernel's own sample, which has
  * everything but these stacks; they go through the ring by thread and time, and user space brings
- * both together (src/live/walk/walked_hits.h).
+ * both together (src/live/walk/walked.h).
  *
  * That works because a thread's user stack does not change while it is in the kernel: what
  * was walked last before the hit is the hit's, also when an interrupt came in between. Where

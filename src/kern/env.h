@@ -7,6 +7,9 @@
 #ifndef KYMO_KERN_ENV_H
 #define KYMO_KERN_ENV_H
 
+#include <stdint.h>
+
+#include "base/err.h"
 #include "base/mem.h"
 #include "event/env.h"
 #include "kern/pmu.h"
@@ -34,5 +37,10 @@ void env_free(struct env *env);
 
 /* The tracefs this environment uses; NULL with e filled when there is none. */
 const char *env_tracefs(struct env *env, struct err *e);
+
+/* One kernel symbol's address, for breakpoints. path: "/proc/kallsyms". -ENOENT when there is no
+ * such symbol, -EPERM when addresses are hidden.
+ */
+int ksym_find(const char *path, const char *name, uint64_t *addr, struct err *e);
 
 #endif

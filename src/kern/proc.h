@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -36,5 +37,20 @@ bool proc_alive(pid_t tid);
 
 /* The thread's name; false (and "") when it is gone. */
 bool proc_comm(pid_t tid, char *buf, size_t size);
+
+/* What a process has mapped, as /proc/PID/maps says it. */
+
+struct proc_map {
+	uint64_t start, end, pgoff, ino;
+	unsigned maj, min;
+	char perms[5];	  /* "r-xp" */
+	const char *path; /* in the text; "" when it has none */
+};
+
+/* The mapping in the line at *at, which moves to the next one; false: there is none any more. */
+bool proc_map_next(char **at, struct proc_map *ret);
+/* The link to the file behind a mapping. */
+#define PROC_MAP_FILE 96
+void proc_map_file(char buf[PROC_MAP_FILE], pid_t pid, uint64_t start, uint64_t end);
 
 #endif

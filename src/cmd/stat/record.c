@@ -7,7 +7,6 @@
 #include "cmd/stat/stat.h"
 #include "kern/tracefs.h"
 #include "live/about/about.h"
-#include "live/about/tracing_data.h"
 #include "store/stat/statdata.h"
 
 struct stat_file {

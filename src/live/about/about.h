@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "event/spec/spec.h"
 #include "store/perfdata/write.h"
 
 struct about {
@@ -25,5 +26,13 @@ struct about {
 
 /* The bytes of a feature into b (emptied first); false when there is nothing to say. */
 bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf *b);
+
+/*
+ * The formats of tracepoints, packed as perf's TRACING_DATA, so that a
+ * recording can be read where those events do not exist.
+ */
+
+/* tracefs: where it is mounted. Events of specs that are no tracepoints are passed over. */
+void tracing_data(const char *tracefs, const struct spec_list *specs, struct strbuf *b);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "kern/maps.h"
+#include "kern/proc.h"
 #include "live/about/mmap2.h"
 #include "sym/elf/elf.h"
 

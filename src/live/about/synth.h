@@ -40,16 +40,7 @@ int synth_all(const struct synth *s, struct err *e);
 /* All cgroups there are, with the ids that samples carry. */
 int synth_cgroups(const struct synth *s, struct err *e);
 
-/* For synth's own files: a record being made of fields, padded strings and the trailer. */
-struct synth_record {
-	struct perf_event_header header;
-	uint8_t body[8192];
-	size_t n; /* bytes of the body */
-};
-void synth_u32(struct synth_record *r, uint32_t v);
-void synth_u64(struct synth_record *r, uint64_t v);
-void synth_string(struct synth_record *r, const char *text);
-int synth_emit(const struct synth *s, struct synth_record *r, uint32_t type, uint16_t misc,
-	       pid_t pid, pid_t tid, struct err *e);
+/* Events that an event lost. */
+int synth_lost(const struct synth *s, uint64_t lost, struct err *e);
 
 #endif

@@ -9,8 +9,8 @@
 #include "kern/cgroup.h"
 #include "kern/filter.h"
 #include "kern/why.h"
+#include "live/capture/attr.h"
 #include "live/capture/close_events.h"
-#include "live/capture/open_event.h"
 
 #define MAX_GROUP 64
 

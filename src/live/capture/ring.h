@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/str.h"
@@ -65,5 +66,25 @@ typedef void ring_records_fn(void *ctx, const struct perf_event_header *record);
 void ring_records_each(struct ring_records *p, const void *data, size_t n, ring_records_fn *fn,
 		       void *ctx);
 void ring_records_free(struct ring_records *p);
+
+/*
+ * A ring a CPU that tells of mappings, names, forks, execs and exits as they happen;
+ * walked_side() (live/walk/walked.h) puts what they tell in order.
+ */
+
+/* What stands behind each record: walked's side_type. */
+#define SIDE_RINGS_SAMPLE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+
+struct side_rings {
+	struct ring *ring;
+	size_t n;
+};
+
+/*
+ * Of a process (-1: of all); a has what is wanted beside that. After a failure those that were
+ * opened are there, to be used or closed.
+ */
+int side_rings_open(struct side_rings *s, struct perf_event_attr a, pid_t pid, struct err *e);
+void side_rings_close(struct side_rings *s);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "event/task.h"
-#include "live/capture/side_rings.h"
+#include "live/capture/ring.h"
 #include "live/walk/walked.h"
 
 #define MAPS_BYTES (64u << 20)

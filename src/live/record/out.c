@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "live/about/about.h"
 #include "live/about/synth.h"
-#include "live/about/tracing_data.h"
 #include "live/capture/drain.h"
 #include "store/perfdata/inject.h"
 
@@ -295,12 +294,9 @@ static int tell_lost(struct record_out *o, const struct capture_event *ev, uint6
 		     struct err *e)
 {
 	struct synth s = { .fn = record_out_bytes, .ctx = o };
-	struct synth_record r;
 
 	capture_synth(ev, &s);
-	r.n = 0;
-	synth_u64(&r, lost);
-	return synth_emit(&s, &r, PERF_RECORD_LOST_SAMPLES, 0, 0, 0, e);
+	return synth_lost(&s, lost, e);
 }
 
 /*

@@ -8,7 +8,7 @@
 
 #include "kern/bpf.h"
 #include "kern/cpu.h"
-#include "kern/ksym.h"
+#include "kern/env.h"
 #include "kern/perf.h"
 #include "kern/tracefs.h"
 

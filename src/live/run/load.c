@@ -374,7 +374,7 @@ static bool may_give_way(const struct lang_code *c)
 /*
  * With the walker in it the kernel takes milliseconds to check a program. First comes one that only
  * copies stacks, as the walker itself does as long as it does not know a process; it gives way to
- * the one with the walker (live/run/handover.c).
+ * the one with the walker (live/run/walker.c).
  */
 static int load_early(struct run *r, size_t i)
 {

@@ -10,7 +10,7 @@
 #include "kern/bpf.h"
 #include "lang/lang.h"
 #include "live/attached.h"
-#include "live/capture/side_rings.h"
+#include "live/capture/ring.h"
 #include "live/loop.h"
 #include "live/run/run.h"
 #include "live/walk/walked.h"
@@ -53,7 +53,7 @@ struct run_sideband {
 			    numbers equal stacks have */
 };
 
-/* A program that another one gives way to (live/run/handover.c). */
+/* A program that another one gives way to (live/run/walker.c). */
 struct run_handover {
 	int map;  /* the map for the tail call; -1: no other program takes over */
 	int prog; /* the program with the walker; -1: not loaded yet */

@@ -4,16 +4,93 @@
  * the rings tells the walker what is mapped, and its samples become ordinary
  * sample records with call chains, as if the kernel had written them. Time off the
  * CPU is summed by it too, with samples of its own or beside the kernel's. Tracepoints
- * and probes keep the kernel's samples, and get the user's part of their chains
- * (live/walk/walked_hits.h).
+ * and probes keep the kernel's samples, and get the user's part of their chains (struct
+ * walked_hits).
  */
 #ifndef KYMO_LIVE_WALK_WALKED_H
 #define KYMO_LIVE_WALK_WALKED_H
 
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
 #include "live/capture/capture.h"
 #include "live/capture/offcpu.h"
-#include "live/walk/walked_hits.h"
 #include "live/walk/walker.h"
+
+/*
+ * Samples of tracepoints and probes, and the user stacks that the walker took at them.
+ *
+ * The kernel writes these samples itself, with its own part of the call chain; the user's
+ * part comes through the walker's ring, a moment before the sample does. What belongs
+ * together has the same thread and the same user registers, and the stack is the thread's
+ * last one before the sample, or the first after it where somebody else has recorded the
+ * same tracepoint before. A sample whose stack is still being worked out waits for it.
+ *
+ * Where the kernel takes no program, its samples of any kind bring a copy of the stack, which is
+ * unwound here and left out: what is written is the same.
+ */
+
+struct hit_stack {
+	uint64_t time, mark; /* walker_mark() */
+	const uint64_t *frames;
+	uint32_t n;
+	uint8_t end; /* enum unwind_end */
+	bool later;  /* not there yet */
+};
+/* A thread's, by time. */
+struct hit_thread {
+	VEC(struct hit_stack) stacks;
+};
+
+struct hit_held {
+	size_t at; /* of the record in waiting */
+	uint64_t mark;
+	uint8_t end; /* UNWIND_BOTTOM: there is a stack to be found */
+	bool old;    /* was there at the end of the last drain */
+};
+
+struct walked_hits {
+	bool on, copies;
+	struct map order; /* by event: how many stacks came before (> 0), or after their samples */
+	uint64_t regs;	  /* with copies: which registers a sample has */
+	struct walker *walker;		  /* with copies: who unwinds them */
+	uint64_t sample_type;		  /* as it comes */
+	size_t tid_at, time_at, chain_at; /* in a sample */
+	/* Stacks, and those of the time before, which are dropped next. */
+	struct hit_generation {
+		struct map thread; /* tid to its place in threads + 1 */
+		VEC(struct hit_thread) threads;
+		struct arena frames;
+		size_t bytes;
+	} now, before;
+	uint64_t turned;       /* when now began */
+	struct strbuf waiting; /* samples that have no stack yet */
+	VEC(struct hit_held) held;
+	struct strbuf out;
+	uint64_t end[UNWIND_END_MAX], without; /* samples by how their stacks ended; with none */
+};
+
+/* Tracepoints and probes: those whose samples stay the kernel's. */
+static inline bool walked_hits_is(const struct event_spec *s)
+{
+	return s->kind == SPEC_TRACEPOINT;
+}
+/* Can this event's stacks be had like this? e says why not. */
+int walked_hits_fits(const struct event_spec *s, struct err *e);
+/* Have the walker attached to all tracepoints among specs, before they are opened, ... */
+int walked_hits_open(const struct spec_list *specs, struct walker *w, struct err *e);
+/* ... and to probes when they are open; the attrs then say what the records hold. */
+int walked_hits_start(struct walked_hits *h, struct walker *w, struct capture *c, struct err *e);
+/* Samples of c's events have copies of their stacks; the attrs then say that they have not. */
+int walked_hits_copies(struct walked_hits *h, struct walker *w, struct capture *c, struct err *e);
+/* One of the walker's; false when it is none of these. */
+bool walked_hits_stack(struct walked_hits *h, const struct walker_sample *s);
+/* Records from the rings: samples are kept back, the others go to fn at once. */
+int walked_hits_records(struct walked_hits *h, const uint8_t *data, size_t n, ring_fn *fn,
+			void *ctx, struct err *e);
+/* Hand out the samples that can be; at the end all. Returns bytes. */
+int64_t walked_hits_drain(struct walked_hits *h, bool end, ring_fn *fn, void *ctx, struct err *e);
+void walked_hits_free(struct walked_hits *h);
 
 struct walked {
 	struct walker *walker;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "live/walk/walked_hits.h"
+#include "live/walk/walked.h"
 
 #include <elf.h>
 #include <string.h>

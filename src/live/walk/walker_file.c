@@ -21,7 +21,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "kern/maps.h"
+#include "kern/proc.h"
 #include "sym/elf/elf.h"
 
 #define CHECK_EVERY 1000000000u /* ns between two looks at a file's identity */

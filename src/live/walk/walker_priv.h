@@ -12,7 +12,6 @@
  *	walker_off.c	time off the CPU, and stacks of tracepoints and probes
  *	walker_fn.c	the walk as a function of programs of others
  *	walker_kept.c	its code, kept for the next time
- *	walker_btf.c	the kernel's types that samples need
  *
  * Everything in struct walker is under lock but what says otherwise.
  */
@@ -314,10 +313,6 @@ bool walker_kept_configure(struct walker *w); /* w->config is in force */
 void walker_kept_close(struct walker *w);
 uint64_t walker_kept_lost(const struct walker *w);
 void walker_kept_write(const struct walker *w, const struct walker_fn_image *image);
-
-/* walker_btf.c: a file of the kernel's types that samples need; -1 when there is none. keep: in the
- * cache. */
-int walker_btf(bool keep);
 
 /* walker_load.c */
 void walker_defaults(struct walker_opts *o);

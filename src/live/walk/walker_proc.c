@@ -14,7 +14,6 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "kern/maps.h"
 #include "kern/proc.h"
 
 #define REST_NS 200000000u	/* a given-up list is not reused so soon */
