@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bpf(2) without a library: loading a program, making a map, attaching, and
- * asking the kernel's verifier what it knows. Each answers a descriptor
- * (close-on-exec) or -errno.
+ * bpf(2) without a library: programs, maps, attaching, and what the verifier knows. Each answers a
+ * descriptor (close-on-exec) or -errno.
  */
 #ifndef KYMO_KERN_BPF_H
 #define KYMO_KERN_BPF_H
@@ -46,8 +45,7 @@ struct bpf_map_kind {
 	uint32_t key, value, entries, flags;
 	const char *name; /* letters, digits, '_' and '.', up to 15; NULL: none */
 	int inner;	  /* the descriptor of a map like those a map of maps will hold */
-	/* Storage of tasks has no number of entries, and a key and a value of these types of btf.
-	 */
+	/* Storage of tasks has no number of entries, and a key and a value of these types. */
 	int btf;
 	uint32_t key_type, value_type;
 };
@@ -70,8 +68,7 @@ int bpf_map_next(int map, const void *key, void *next);
 int bpf_run(int prog);
 /* Events that came while the same program was at work on the same CPU: the kernel skips them. */
 uint64_t bpf_missed(int prog);
-/* What the kernel has of it: its number, bytes as machine code (0: it is not compiled), and how
- * many instructions the verifier went through (0: it does not say). False: it does not tell. */
+/* Its number, bytes as machine code (0: not compiled), instructions verified (0: not told). */
 struct bpf_about {
 	uint32_t id, machine_bytes, verified;
 };
@@ -103,8 +100,7 @@ struct bpf_ring {
 int bpf_ring_open(struct bpf_ring *r, int map, uint32_t size);
 void bpf_ring_close(struct bpf_ring *r);
 typedef int bpf_ring_fn(void *ctx, const void *data, uint32_t n);
-/* Hands out what has come when it is called, so that it ends however much comes meanwhile; the
- * number of records. Non-zero of fn stops before the next. */
+/* Hands out what has come when called; how many. Non-zero of fn stops before the next. */
 int bpf_ring_drain(struct bpf_ring *r, bpf_ring_fn *fn, void *ctx);
 
 /* Attach to a raw tracepoint, or with name NULL to what a tracing program is tied to. */

@@ -26,8 +26,7 @@ struct btf_blob {
 	size_t types_len, strings_len;
 };
 
-/* Mapped where the kernel allows it (since 6.16), else read. -ENOENT when the kernel has none,
- * -EINVAL when it makes no sense. */
+/* Mapped where the kernel allows it (6.16), else read. -ENOENT: there is none; -EINVAL. */
 int btf_load(const char *path, struct btf_blob *ret);
 /* Takes the bytes as they are; data is freed by btf_free() even on failure. */
 int btf_parse(char *data, size_t size, struct btf_blob *ret);

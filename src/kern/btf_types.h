@@ -19,8 +19,7 @@
 
 struct btf_types;
 
-/* module NULL: the kernel's own. base: for a module; must outlive it. On failure *ret is untouched.
- */
+/* module NULL: the kernel's own. base: for a module, must outlive it. *ret only on success. */
 int btf_types_open(const char *module, const struct btf_types *base, struct btf_types **ret,
 		   struct err *e);
 /* Takes the blob over, also on failure. */

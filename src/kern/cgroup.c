@@ -19,8 +19,7 @@ const char *cgroup_root(void)
 	return NULL;
 }
 
-/* Its id is all that the kernel needs to open it; a descriptor, or -1 where it does not allow that.
- */
+/* The kernel opens it by its id; a descriptor, or -1 where it does not allow that. */
 static int open_by_id(const char *root, uint64_t id)
 {
 	union {

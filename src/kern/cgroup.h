@@ -10,14 +10,12 @@
 #include "base/str.h"
 
 /*
- * Open the directory of the cgroup (a path below the hierarchy's root, with or
- * without the leading /) for PERF_FLAG_PID_CGROUP: in the v1 hierarchy with the
+ * A cgroup's directory (below the hierarchy's root) for PERF_FLAG_PID_CGROUP: in v1 with the
  * perf_event controller, else in v2. A descriptor, or -errno.
  */
 int cgroup_open(const char *name, struct err *e);
 
-/* The path of a v2 cgroup below its hierarchy's root ("/user.slice"), by its id; false: there is
- * none. */
+/* The path of a v2 cgroup below the root ("/user.slice") by its id; false: there is none. */
 bool cgroup_path(uint64_t id, struct strbuf *b);
 
 /* Where that hierarchy is mounted, or NULL. */

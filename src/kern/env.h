@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the -e grammar may know of this machine: PMUs and tracepoints from /sys,
- * symbols from /proc/kallsyms, vendors' names from libpfm4. Nothing is read
- * before it is asked for.
+ * What the -e grammar may know of this machine: PMUs, tracepoints, symbols, vendors' names
+ * (libpfm4). Nothing is read before it is asked for.
  */
 #ifndef KYMO_KERN_ENV_H
 #define KYMO_KERN_ENV_H
@@ -38,9 +37,7 @@ void env_free(struct env *env);
 /* The tracefs this environment uses; NULL with e filled when there is none. */
 const char *env_tracefs(struct env *env, struct err *e);
 
-/* One kernel symbol's address, for breakpoints. path: "/proc/kallsyms". -ENOENT when there is no
- * such symbol, -EPERM when addresses are hidden.
- */
+/* A kernel symbol's address. -ENOENT: there is none; -EPERM: addresses are hidden. */
 int ksym_find(const char *path, const char *name, uint64_t *addr, struct err *e);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the running kernel was built with, where it tells: /proc/config.gz, or
- * the file its package put beside it. It explains why something is missing;
- * whether a thing works is found by trying it.
+ * What the kernel was built with, from /proc/config.gz or its package's file. It explains why
+ * something is missing; whether it works is found by trying.
  */
 #ifndef KYMO_KERN_KCONFIG_H
 #define KYMO_KERN_KCONFIG_H

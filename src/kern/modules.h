@@ -8,8 +8,7 @@ struct modules {
 	char *dep;    /* the text of modules.dep; NULL: there is none */
 };
 void modules_open(struct modules *m);
-/* "/lib/modules/RELEASE/kernel/fs/ext4/ext4.ko", the caller's to free; NULL when it is not known.
- */
+/* "/lib/modules/RELEASE/kernel/fs/ext4/ext4.ko", for the caller to free; NULL: not known. */
 char *modules_path(const struct modules *m, const char *name);
 void modules_close(struct modules *m);
 

@@ -5,8 +5,7 @@
 
 #include <stddef.h>
 
-/* The first mount of this type ("tracefs", "cgroup2"), with this option unless it is NULL; -ENOENT
- * when there is none. */
+/* The first mount of this type ("cgroup2") and option (NULL: any); -ENOENT: there is none. */
 int mounts_find(const char *type, const char *option, char *path, size_t size);
 
 /*

@@ -13,15 +13,13 @@
 /* A close-on-exec descriptor, or -errno. Sets attr->size. */
 int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
 
-/* The same with a config3 (0: none), which older headers lack and older kernels answer with -E2BIG.
- */
+/* With a config3 (0: none), which older headers lack and older kernels answer with -E2BIG. */
 int perf_open_config3(struct perf_event_attr *attr, uint64_t config3, pid_t pid, int cpu,
 		      int group_fd, unsigned long flags);
 
 /* The number of a PMU ("kprobe", "uprobe"), as attr.type has it; -1: there is none. */
 int perf_pmu(const char *name);
-/* A kprobe at a function's name (NULL: offset is the address) or a uprobe at an offset in a file.
- */
+/* A kprobe at a function (NULL: offset is the address) or a uprobe at an offset in a file. */
 int perf_probe_attr(bool user, bool ret, const char *target, uint64_t offset, uint64_t semaphore,
 		    struct perf_event_attr *attr);
 /* False when this machine's PMUs do not count such events at all, whoever asks. */

@@ -16,10 +16,8 @@ static bool ready(void)
 	static int state; /* 1: works, -1: does not */
 
 	if (!state) {
-		/*
-		 * The grammar has these names itself. Left on, they would also be found in any
-		 * mixture of upper and lower case, and every tracepoint would be read at the start.
-		 */
+		/* The grammar has these names itself. Left on, every tracepoint would be read at
+		 * the start. */
 		setenv("LIBPFM_DISABLED_PMUS", "perf,perf_raw", 0);
 		state = pfm_initialize() == PFM_SUCCESS ? 1 : -1;
 	}

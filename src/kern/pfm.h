@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libpfm4: the vendors' event names (INST_RETIRED:ANY_P) for the CPU found here.
- * Built without it, no name is known.
+ * libpfm4: vendors' event names (INST_RETIRED:ANY_P) for this CPU. Built without it, none is known.
  */
 #ifndef KYMO_KERN_PFM_H
 #define KYMO_KERN_PFM_H
@@ -13,8 +12,7 @@
 /* -ENOENT when it is no name libpfm4 knows; -EINVAL with e when a part of it is wrong. */
 int pfm_encode(const char *text, struct perf_event_attr *attr, struct err *e);
 
-/* Every event of the PMUs libpfm4 finds here: "NAME" or "NAME:UMASK". Stops at a non-zero answer.
- */
+/* Every event of libpfm4's PMUs here: "NAME" or "NAME:UMASK". Stops at a non-zero answer. */
 int pfm_each(int (*fn)(void *ctx, const char *pmu, const char *name, const char *about), void *ctx);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PMUs below /sys/bus/event_source/devices: their types, terms (format/)
- * and named events (events/). Every file is read when it is first asked for,
- * and only then: a lookup of one event must not cost a walk over all.
+ * The PMUs below /sys/bus/event_source/devices: types, terms (format/), named events. A file is
+ * read when it is asked for: a lookup of one event must not cost a walk over all.
  */
 #ifndef KYMO_KERN_PMU_H
 #define KYMO_KERN_PMU_H

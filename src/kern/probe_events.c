@@ -88,8 +88,7 @@ bool probe_events_has(const struct probe_events *p, const char *group, const cha
 	return false;
 }
 
-/* "p:g/e SYMBOL+OFFSET ..." with an offset at which no instruction can begin; the kernel does not
- * say so everywhere. */
+/* An offset at which no instruction can begin; the kernel does not say so everywhere. */
 static bool within(const char *definition)
 {
 #if defined(__aarch64__)

@@ -37,9 +37,8 @@ int probe_events_remove(const char *root, bool user, const char *group, const ch
 			struct err *e);
 
 /*
- * Dynamic probes by their raw definitions, as kraw_probes and uraw_probes take
- * them: "p:GROUP/NAME do_sys_open filename=+0(%si):string". They are removed again
- * through the journal of kern/undo.h. (kern/probe_events.h lists and adds them for good.)
+ * Dynamic probes by raw definitions ("p:GROUP/NAME do_sys_open filename=+0(%si):string"), which are
+ * removed again through the journal of kern/undo.h.
  */
 
 struct raw_probe {
@@ -48,9 +47,8 @@ struct raw_probe {
 };
 
 /*
- * Split a definition into its parts and complete it: "p func", "r:name func $retval",
- * "p:group/name ..." all do; a group that is missing is group, a name that is
- * missing is made of the function.
+ * Splits and completes "p func", "r:name func $retval", "p:group/name ...": a missing group is
+ * group, a missing name is made of the function.
  */
 int raw_probe_parse(const char *text, const char *group, struct raw_probe *ret, struct err *e);
 void raw_probe_free(struct raw_probe *p);

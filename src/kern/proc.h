@@ -26,8 +26,7 @@ int proc_threads_all(struct thread_list *ret, struct err *e);
 int proc_pids(struct thread_list *ret, struct err *e);
 void thread_list_free(struct thread_list *l);
 
-/* The processes of a name, as pidof has them: all but this one. None is an error that names near
- * ones. */
+/* The processes of a name, as pidof has them, but this one. None is an error with near names. */
 int proc_named(const char *name, struct thread_list *ret, struct err *e);
 /* One process, by its number or by a name that no other has. */
 int proc_one(const char *text, pid_t *ret, struct err *e);

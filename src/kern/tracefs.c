@@ -160,10 +160,7 @@ static void add_lines(char *text, struct file_names *all, size_t *cap)
 	}
 }
 
-/*
- * available_events is one file for two thousand directories. It leaves out the
- * subsystem ftrace, of which two events can be counted.
- */
+/* available_events is one file for two thousand directories; it leaves out the subsystem ftrace. */
 int tracefs_all(const char *root, const char *subsys, struct file_names *ret, struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/available_events", root);

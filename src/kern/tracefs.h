@@ -14,9 +14,8 @@
 #include "base/file.h"
 
 /*
- * The directory (/sys/kernel/tracing or /sys/kernel/debug/tracing). When neither
- * is mounted and we are root, it is mounted. NULL with e filled when there is
- * none. That it exists does not mean that this user may read it.
+ * The directory; mounted when it is not and we are root. NULL, with e, when there is none. That it
+ * exists does not mean that this user may read it.
  */
 const char *tracefs_find(struct err *e);
 

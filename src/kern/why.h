@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why the kernel refused an event, and what to do about it: perf_event_open's
- * few error codes mean different things for different events, users and
- * machines.
+ * Why the kernel refused an event, and what to do: its few error codes mean different things for
+ * different events, users and machines.
  */
 #ifndef KYMO_KERN_WHY_H
 #define KYMO_KERN_WHY_H
@@ -27,8 +26,7 @@ struct why_facts {
 void why_look(struct why_facts *f);
 
 /*
- * Fill e with message and hint for errno code (positive) of opening s for pid
- * and cpu, which are what perf_event_open got. Returns -code.
+ * Fills e for errno code of opening s for pid and cpu, as perf_event_open got them. Returns -code.
  */
 int why_open_failed(const struct event_spec *s, int code, pid_t pid, int cpu, struct err *e);
 /* The same from given facts. */

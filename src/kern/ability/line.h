@@ -46,10 +46,7 @@ void ability_needs_root(const struct ability_facts *f, struct ability *a);
 /* "not in this kernel", with the CONFIG_ name that would give it. Not fixable. */
 void ability_not_built(const struct ability_facts *f, struct ability *a, const char *config);
 
-/*
- * Can tracefs be looked into at all? If not, says so. A kernel that admits to have been built
- * without the thing (config) is the better reason.
- */
+/* Can tracefs be looked into? If not, says so, or that the kernel admits to lack config. */
 bool ability_tracefs(const struct ability_facts *f, struct ability *a, const char *config);
 /* The kernel has it but answered err (negative) to this user, who ought to be allowed. */
 void ability_refused(const struct ability_facts *f, struct ability *a, int err);

@@ -24,9 +24,8 @@ enum try_idle {
 void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret);
 
 /*
- * Those that lose it (and of how many it is not known), with what was found earlier (root keeps it
- * until the machine is started anew); free them with cpus_free(). Only in virtual machines is it
- * tried at all.
+ * Those that lose it (and of how many it is not known), with what was found since the machine was
+ * started (root keeps it). Only in virtual machines is it tried.
  */
 size_t try_idle_lost(const struct cpus *cpus, unsigned ms, struct cpus *ret);
 

@@ -34,9 +34,8 @@ static int try_event(uint32_t type, uint64_t config, bool user_only, pid_t pid, 
 }
 
 /*
- * How many counters there are, by trial: the kernel refuses to open a group
- * that could never be on the PMU all at once. Instructions fill the counters
- * that take anything, then cycles may have one of their own.
+ * How many counters there are: the kernel refuses a group that could never be on the PMU at once.
+ * Instructions fill those that take anything, cycles may have one of their own.
  */
 static unsigned count_counters(void)
 {
@@ -49,11 +48,8 @@ static unsigned count_counters(void)
 		while (n < COUNTERS_MAX) {
 			struct perf_event_attr attr = asleep(PERF_TYPE_HARDWARE, events[i], true);
 
-			/*
-			 * Kernels leave sleeping members out of the sum (arm64 spares those
-			 * that wait for exec), so only the leader is disabled: while it
-			 * sleeps its group does not count either.
-			 */
+			/* Kernels leave sleeping members out of the sum, so only the leader is
+			 * disabled: while it sleeps its group does not count either. */
 			attr.disabled = n == 0;
 			attr.enable_on_exec = n == 0;
 			fds[n] = perf_open(&attr, 0, -1, n ? fds[0] : -1, 0);

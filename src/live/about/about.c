@@ -22,9 +22,8 @@ static void u64(struct strbuf *b, uint64_t v)
 }
 
 /*
- * The length says how long with its NULs: what is aligned stays so. perf pads to 64 bytes, two
- * kilobytes of NULs in all, and reads what the length says; only in the list of cores does it
- * count on its padding, to know whether more follows.
+ * The length says how long with its NULs, so that what is aligned stays so. perf pads to 64 bytes,
+ * but counts on that only in the list of cores, to know whether more follows.
  */
 static void padded_string(struct strbuf *b, const char *s, size_t align)
 {

@@ -28,8 +28,7 @@ struct about {
 bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf *b);
 
 /*
- * The formats of tracepoints, packed as perf's TRACING_DATA, so that a
- * recording can be read where those events do not exist.
+ * The formats of tracepoints as perf's TRACING_DATA, for readers where those events do not exist.
  */
 
 /* tracefs: where it is mounted. Events of specs that are no tracepoints are passed over. */

@@ -408,8 +408,7 @@ static bool is_only(const struct keep_file *all, size_t n, size_t at)
 	return true;
 }
 
-/* Then the path serves, for perf too, which takes no file without a build-id where one is listed.
- */
+/* Then the path serves; perf takes no file without a build-id where one is listed. */
 static bool is_still_there(const struct keep_file *f)
 {
 	struct stat held, here;

@@ -395,8 +395,7 @@ void ksyms_each(const struct ksyms *k, ksyms_want_fn *want, ksyms_fn *fn, void *
 #define ALL_HEAD "kymo 1 %s %016llx\n"
 #define HEAD_MAX 128
 
-/* "nf_nat 57344 2 xt_nat, Live 0xffffffffc0a00000": how many use it is of no interest. A module
- * that was built anew and lies where it did has another size, mostly. */
+/* "nf_nat 57344 2 xt_nat, Live 0xffffffffc0a00000": but for how many use it. */
 static uint64_t hash_modules(char *text)
 {
 	uint64_t h = 0;

@@ -36,9 +36,8 @@ void ksyms_close(struct ksyms *k);
 int ksyms_list(struct kallsyms *k, struct err *e);
 
 /*
- * Is a copy of kallsyms (which a NUL ends) what this kernel would write? head is how it begins to;
- * modules is /proc/modules, each of which must lie where the copy has it. BPF programs do not
- * count.
+ * Is a copy of kallsyms (which a NUL ends) what this kernel would write? head: how it begins to;
+ * each of modules (/proc/modules) must lie where the copy has it; BPF programs do not count.
  */
 bool ksyms_same(const char *text, size_t n, const char *head, size_t head_n, const char *modules);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The copy of kallsyms that perf record keeps below ~/.debug, which is read a hundred times as fast
- * as the kernel writes its own. It is taken only where it is proven to be what the kernel would
- * write now.
+ * perf record's copy of kallsyms below ~/.debug is read a hundred times as fast as the kernel
+ * writes its own. It is taken only where it is proven to be what the kernel would write now.
  */
 #include <fcntl.h>
 #include <string.h>

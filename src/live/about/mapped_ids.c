@@ -76,8 +76,7 @@ static bool other_generation(int fd, uint64_t wanted)
 }
 
 /*
- * Is it the file that was mapped? Then what it has for a build-id is known. fd is taken over;
- * below 0 it is a failure.
+ * If it is the file that was mapped, its build-id is known then. fd is taken over; below 0: failed.
  */
 static bool read_file(struct known *k, int fd, const struct mmap2 *r)
 {

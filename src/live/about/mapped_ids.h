@@ -21,8 +21,7 @@ struct mapped_ids *mapped_ids_new(void);
 void mapped_ids_free(struct mapped_ids *m); /* NULL is fine */
 
 /*
- * A whole record as the kernel wrote it, not asked for build-ids: one of a mapping gets its file's.
- * A ring_edit_fn. By any thread.
+ * Gives a mapping's record, which has no build-id yet, its file's. A ring_edit_fn. By any thread.
  */
 void mapped_ids_give(void *ids, struct perf_event_header *h);
 

@@ -6,10 +6,7 @@
 #include "base/pool.h"
 #include "event/waker.h"
 
-/*
- * Addresses repeat, and most are in a few files: each worker remembers what it has seen last in
- * each of some slots, mappings by address and the kernel's addresses, and looks only others up.
- */
+/* Addresses repeat: each worker remembers mappings and kernel addresses it saw last, in slots. */
 #define SLOTS 512u
 #define SLOT_SHIFT 16
 #define SLOTS_KERNEL 4096u

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which files and which of the kernel's addresses a recording's samples fell
- * into: those are what a reader elsewhere needs to know of.
+ * Which files and kernel addresses a recording's samples fell into: what a reader elsewhere needs.
  */
 #ifndef KYMO_LIVE_ABOUT_SAMPLED_H
 #define KYMO_LIVE_ABOUT_SAMPLED_H

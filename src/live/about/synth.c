@@ -122,8 +122,7 @@ static int namespaces_record(const struct synth *s, pid_t pid, pid_t tid, struct
 	return synth_emit(s, &r, PERF_RECORD_NAMESPACES, 0, pid, tid, e);
 }
 
-/* A file's build-id through the process's own view of it; remembered, since every process maps
- * libc. */
+/* A file's build-id, as the process sees it; remembered, since every process maps libc. */
 static bool file_build_id(pid_t pid, const struct proc_map *m, struct build_id *ret)
 {
 	static struct {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records about what was there before the recording began: tasks and their
- * mappings from /proc, cgroups, the kernel's and its modules' places. They look
- * like the kernel's own, with time 0.
+ * Records about what was there before the recording: tasks and mappings from /proc, cgroups, the
+ * kernel's and its modules' places. Like the kernel's own, with time 0.
  */
 #ifndef KYMO_LIVE_ABOUT_SYNTH_H
 #define KYMO_LIVE_ABOUT_SYNTH_H

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What perf sets for the same options is set here too, so that either tool reads
- * the other's recordings alike.
- */
+/* What perf sets for the same options is set here, so that either tool reads the other's files. */
 #include "live/capture/attr.h"
 
 #include <string.h>
@@ -111,9 +108,8 @@ static void capture_attr_fields(const struct capture_opts *o, const struct event
 }
 
 /*
- * The kernel makes a period of a clock's frequency and keeps to it, so it need not stand in
- * every sample: asked for that period, the clock ticks as it would have. What the kernel
- * refuses is left for it to refuse.
+ * A clock's frequency becomes its period, which the kernel would keep to anyway, and so need not
+ * stand in every sample. What the kernel refuses is left for it to refuse.
  */
 static void tick_evenly(struct perf_event_attr *a)
 {

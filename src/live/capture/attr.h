@@ -39,17 +39,13 @@ uint64_t capture_max_freq(void);
 /* Opening one event, with what counting and recording both do when the kernel says no. */
 
 /*
- * perf_event_open of s with attr. The limit of open files is raised when it is
- * in the way; PMUs that cannot tell guest from host (msr, power, uncore) are asked
- * again without that. A descriptor, or -errno.
+ * perf_event_open of s with attr; a descriptor, or -errno. Raises the limit of open files, and asks
+ * again without guest and host of PMUs that cannot tell them apart (msr, power, uncore).
  */
 int open_event(struct event_spec *s, struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 	       unsigned long flags);
 
-/*
- * After a refusal: an ordinary user may often see user space only. True when attr was
- * narrowed to that and the event renamed (cycles:u), so that opening can be tried again.
- */
+/* After a refusal: true when attr was narrowed to user space and the event renamed (cycles:u). */
 bool open_narrow(struct event_spec *s, struct perf_event_attr *attr, struct arena *names,
 		 bool system_wide, int code);
 

@@ -326,9 +326,7 @@ int64_t capture_snapshot(struct capture *c, ring_fn *fn, void *ctx, struct err *
 	return n < 0 ? n : all + n;
 }
 
-/* read(): { value, [enabled, running,] id, lost }, groups { nr, [..., ...,] { value, id, lost } ...
- * }.
- */
+/* { value, [enabled, running,] id, lost }, of groups { nr, [...,] { value, id, lost } ... }. */
 static uint64_t lost_of(const struct capture_event *ev, int fd)
 {
 	uint64_t f = ev->attr.read_format, v[512], lost = 0;
@@ -405,8 +403,7 @@ void capture_close(struct capture *c)
 	*c = (struct capture){ 0 };
 }
 
-/* The events of a capture, told to who writes them, reads them, or wants to know how they were set
- * up. */
+/* The events, as who writes them, reads them, or asks how they were set up knows them. */
 
 void capture_synth(const struct capture_event *ev, struct synth *s)
 {

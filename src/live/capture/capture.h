@@ -72,8 +72,7 @@ struct capture_opts {
 	void *ctx;
 };
 
-/* Mappings without code too: for addresses of data, and perf unwinds copied stacks only with them.
- */
+/* Mappings without code, too: for addresses of data, and for perf to unwind copied stacks. */
 static inline bool capture_data_maps(const struct capture_opts *o)
 {
 	return o->data_addr || o->chain == CAPTURE_DWARF;

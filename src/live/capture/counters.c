@@ -276,8 +276,7 @@ static void counters_note(struct count_event *ev, struct counter *k, size_t i, s
 	*last = now;
 }
 
-/* One read for a whole group: { nr, enabled, running, value[nr] }, members in the order of opening.
- */
+/* One read for a group: { nr, enabled, running, value[nr] }, members as they were opened. */
 static int read_group(struct counters *c, size_t lead, size_t i)
 {
 	uint64_t buf[3 + MAX_GROUP];

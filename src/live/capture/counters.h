@@ -20,8 +20,7 @@
 struct counters_opts {
 	bool inherit; /* count the children too */
 	bool on_exec; /* start counting when the command execs */
-	/* Called once when kernel work must be left out because the user may not see it. May be
-	 * NULL. */
+	/* Called once when kernel work is left out because the user may not see it. May be NULL. */
 	void (*narrowed)(void *ctx, const struct event_spec *s);
 	void *ctx;
 };
@@ -50,11 +49,7 @@ int counters_switch(struct counters *c, const char *name, bool on);
 /* Why the i-th event is not supported: the errno of opening it; 0 when it is. */
 int counters_refusal(const struct counters *c, size_t i);
 
-/*
- * Taking down a tracepoint waits for the kernel, 40 ms for each. With many of
- * them a child process does the waiting, after they were switched off, so that
- * kymo need not.
- */
+/* What takes the kernel long is left to a child (close_events.h). */
 void counters_close(struct counters *c);
 
 #endif

@@ -17,10 +17,7 @@ struct drain_to {
 	void *ctx;
 };
 
-/*
- * How many bytes there were; -EAGAIN, and nothing done, when fewer than least wait, which is
- * not worth the threads. e is only set by place.
- */
+/* How many bytes; -EAGAIN, and nothing done, when fewer than least wait. e is only set by place. */
 int64_t drain_rings(struct capture *c, unsigned threads, uint64_t least, const struct drain_to *to,
 		    struct err *e);
 

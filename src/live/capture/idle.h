@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tracepoints that are hit while a CPU idles, on kernels that keep them from perf.
- *
- * There BPF programs still run (kern/ability/try_idle.h). So where whole CPUs are recorded, a small
- * program at each tracepoint sends what it finds in the idle task, on the CPUs that need it, and
- * it becomes the sample that perf should have had. Where nothing is kept from perf, nothing is
- * attached.
+ * Tracepoints hit while a CPU idles, on kernels that keep them from perf (kern/ability/try_idle.h):
+ * BPF programs still run there. So where whole CPUs are recorded, a small program at each
+ * tracepoint sends what it finds in the idle task, and it becomes the sample that perf should have
+ * had.
  */
 #ifndef KYMO_LIVE_CAPTURE_IDLE_H
 #define KYMO_LIVE_CAPTURE_IDLE_H

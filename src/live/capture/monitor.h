@@ -17,8 +17,7 @@ struct monitor {
 	size_t tasks_size;    /* when they were last made anew */
 };
 
-/* Opens everything switched off; tasks that run already are known afterwards. m stays where it is
- * until it is closed. */
+/* Opens everything switched off, with the tasks that run already. m must not move. */
 int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 		 const struct capture_opts *o, struct err *e);
 void monitor_close(struct monitor *m);
@@ -26,8 +25,7 @@ void monitor_close(struct monitor *m);
 /* Are most tasks that are known by now no more? */
 bool monitor_grown(const struct monitor *m);
 /*
- * Make them anew without those (see event/task.h), but with what is wanted. Returns the old ones,
- * for the caller to free when their numbers are not used any more.
+ * Make them anew without those (event/task.h), but with what is wanted. The caller frees the old.
  */
 struct tasks *monitor_renew(struct monitor *m, const struct tasks_wanted *w,
 			    struct tasks_moved *ret);

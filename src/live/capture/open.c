@@ -250,8 +250,7 @@ static const char *capture_probe_clock_name(struct arena *a, const char *wanted)
 	return n ? arena_printf(a, "cpu-clock:%s", kept) : "cpu-clock";
 }
 
-/* No PMU: the CPU clock samples by time instead.
- * Returns what it is called, with how often where another period was asked for. */
+/* No PMU: the CPU clock instead. Its name, with how often where another period was asked for. */
 static const char *use_clock(struct spec_list *l, struct event_spec *s,
 			     const struct capture_opts *o)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A perf ring buffer: what the kernel has put in, handed on in place.
- */
+/* A perf ring buffer: what the kernel has put in, handed on in place. */
 #ifndef KYMO_LIVE_CAPTURE_RING_H
 #define KYMO_LIVE_CAPTURE_RING_H
 
@@ -35,9 +33,8 @@ int ring_open(struct ring *r, int fd, size_t size, bool backward, struct err *e)
 void ring_close(struct ring *r);
 
 /*
- * Hand all that is there to fn in pieces (records may be split between
- * them), then give the room back. Returns the bytes, or fn's -errno.
- * The end is read once, so nothing is handed out twice.
+ * Hands all that is there when called to fn in pieces (records may be split), then gives the room
+ * back. Returns the bytes, or fn's -errno.
  */
 typedef int ring_fn(void *ctx, const void *data, size_t n, struct err *e);
 int64_t ring_drain(struct ring *r, ring_fn *fn, void *ctx, struct err *e);
@@ -46,15 +43,11 @@ int64_t ring_drain(struct ring *r, ring_fn *fn, void *ctx, struct err *e);
 uint64_t ring_waiting(const struct ring *r, uint64_t *head);
 int64_t ring_drain_to(struct ring *r, uint64_t head, ring_fn *fn, void *ctx, struct err *e);
 
-/*
- * A backward ring's whole records since the last snapshot, newest first as they
- * stand; it must be paused.
- */
+/* A paused backward ring's whole records since the last snapshot, newest first. */
 int64_t ring_snapshot(struct ring *r, ring_fn *fn, void *ctx, struct err *e);
 
 /*
- * Records out of the pieces that rings give: one that lies across a ring's end comes in two,
- * one right after the other. Here each is seen whole.
+ * Records out of rings' pieces: one across a ring's end comes in two, in a row; here it is whole.
  */
 
 /* A zeroed struct is empty. */
@@ -67,10 +60,7 @@ void ring_records_each(struct ring_records *p, const void *data, size_t n, ring_
 		       void *ctx);
 void ring_records_free(struct ring_records *p);
 
-/*
- * A ring a CPU that tells of mappings, names, forks, execs and exits as they happen;
- * walked_side() (live/walk/walked.h) puts what they tell in order.
- */
+/* A ring a CPU that tells of mappings, names, forks, execs and exits; walked_side() orders them. */
 
 /* What stands behind each record: walked's side_type. */
 #define SIDE_RINGS_SAMPLE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
@@ -80,10 +70,7 @@ struct side_rings {
 	size_t n;
 };
 
-/*
- * Of a process (-1: of all); a has what is wanted beside that. After a failure those that were
- * opened are there, to be used or closed.
- */
+/* Of a process (-1: all); a: what else is wanted. After a failure those opened are there. */
 int side_rings_open(struct side_rings *s, struct perf_event_attr a, pid_t pid, struct err *e);
 void side_rings_close(struct side_rings *s);
 

@@ -336,8 +336,7 @@ static bool has_name(const struct strbuf *out, size_t n, const char *name, size_
 	return false;
 }
 
-/* The kernel takes a name once: the second n->id is id_1. from: where what was just added starts.
- */
+/* The kernel takes a name once: the second n->id is id_1. from: where what was added starts. */
 static void own_names(struct strbuf *out, size_t from)
 {
 	AUTO_FREE char *added = mem_strdup(from < out->n ? out->data + from : "");

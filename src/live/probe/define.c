@@ -39,8 +39,7 @@ void probe_def_text(const struct probe_def *d, struct strbuf *out)
 }
 
 /*
- * The name up to the first thing an event's name cannot have: "foo.isra.0" is foo, "run<int>" is
- * run. A destructor is _Foo.
+ * Up to what an event's name cannot have: "foo.isra.0" is foo, "run<int>" run, a destructor _Foo.
  */
 static char *plain_name(struct arena *a, const char *s)
 {

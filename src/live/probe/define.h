@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the text of a probe to what the kernel takes: one definition for each
- * place it means, with arguments worked out from debug info, from BTF and the
- * calling convention, or passed on as they are.
+ * From a probe's text to what the kernel takes: a definition for each place, with arguments from
+ * debug info, from BTF and the calling convention, or as they are.
  */
 #ifndef KYMO_LIVE_PROBE_DEFINE_H
 #define KYMO_LIVE_PROBE_DEFINE_H

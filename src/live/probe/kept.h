@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Definitions of probes that were kept (sym/find/keptprobes.h), for the same file or kernel again.
- */
+/* Definitions of probes that were kept (sym/find/keptprobes.h), for the same file again. */
 #ifndef KYMO_LIVE_PROBE_KEPT_H
 #define KYMO_LIVE_PROBE_KEPT_H
 

@@ -57,8 +57,7 @@ static inline const struct btf_types *probe_target_btf(const struct probe_target
 	return t->module_btf ? t->module_btf : t->btf;
 }
 
-/* The next symbol of that name (or pattern) behind *at, which starts at 0; NULL when there is no
- * more. */
+/* The next symbol of that name or pattern behind *at, which starts at 0; NULL: there is none. */
 const struct symtab_sym *probe_target_symbol(const struct probe_target *t, const char *name,
 					     size_t *at);
 /*
@@ -70,8 +69,7 @@ bool probe_target_alias(const struct probe_target *t, const char *name, struct d
 void probe_target_resolve(const struct probe_target *t, struct dwarf_var *v);
 /* Code of the kernel that runs when it starts, and is not there any more then. */
 bool probe_target_gone(const struct probe_target *t, uint64_t addr);
-/* The symbol a place is in, and how far: the symbol table's word where there is one, which knows
- * parts of functions (foo.cold). */
+/* The symbol a place is in, and how far; the table's where it has one, for parts (foo.cold). */
 const char *probe_target_near(const struct probe_target *t, uint64_t addr, const char *symbol,
 			      uint64_t start, uint64_t *offset);
 /* How the kernel is told of an address: "/bin/ls:0x1234", "vfs_read+4", "nvme:nvme_probe+0". */

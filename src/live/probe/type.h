@@ -51,10 +51,7 @@ struct probe_syntax {
 /* "di" for DWARF's register 5; NULL when the kernel has no name for it. */
 const char *probe_register(uint16_t machine, unsigned reg);
 
-/*
- * Add " NAME=FETCH:TYPE" for a variable of this type, kept there, and its fields.
- * The error says which field is not there, and what is near.
- */
+/* Adds " NAME=FETCH:TYPE" for a variable and its fields; e says which field is not there. */
 int probe_fetch(const struct probe_types *types, const struct probe_syntax *sx,
 		const struct probe_arg *arg, const char *var, const struct dwarf_fetch *at,
 		struct probe_type type, struct strbuf *out, struct err *e);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording whose data is complete gets what only hindsight knows: which
- * files and kernel functions its samples fell into. A thread does it, so that
- * the recording goes on meanwhile in the next file.
+ * A recording gets what only hindsight knows: which files and kernel functions were hit. A thread
+ * does it, while the recording goes on in the next file.
  */
 #include "live/record/record.h"
 

@@ -155,9 +155,7 @@ static int on_fd(struct recording *r, const struct loop_event *ev, struct err *e
 		return capture_drain(&r->triggers, ignore_bytes, NULL, e) > 0 ? next_file(r, e) : 0;
 	default:
 		r->wakeups++;
-		/* what was to be recorded has ended: nothing more will come; a command is waited
-		 * for
-		 */
+		/* nothing more will come; a command is waited for */
 		if (ev->hup && !capture_hung_up(&r->capture, &r->loop, RECORD_WATCH_RING, ev->fd))
 			r->stopped = r->stopped || !r->target.command;
 		return record_loop_drain(r, e);
@@ -192,9 +190,8 @@ static int record_loop_on_event(struct recording *r, const struct loop_event *ev
 }
 
 /*
- * The kernel wakes us when a ring is half full. While much comes we look more often: among many
- * who want the CPU, one who needs a little of it every few milliseconds gets it in time, where
- * one who comes with half a ring to copy is made to wait.
+ * The kernel wakes us when a ring is half full. While much comes we look more often: who needs a
+ * little of the CPU every few milliseconds gets it in time, who copies half a ring has to wait.
  */
 static int record_busily(struct recording *r, struct err *e)
 {
@@ -252,8 +249,7 @@ static int finish_data(struct recording *r, struct err *e)
 	return record_loop_drain(r, e);
 }
 
-/* A command that still runs when we were told to stop goes too, as with perf. A second signal
- * means that it shall not be waited for. */
+/* A command that still runs goes, too, as with perf. At a second signal it is not waited for. */
 static void end_child(struct recording *r)
 {
 	struct loop_event ev;

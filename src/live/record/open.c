@@ -77,8 +77,7 @@ static int open_capture(struct recording *r, struct err *e)
 	}
 }
 
-/* --call-graph auto: stacks walked in the kernel, or by frame pointers with a line that says why.
- */
+/* --call-graph auto: walked in the kernel, or by frame pointers with a line that says why. */
 static void choose_walker(struct recording *r)
 {
 	struct capture_opts *o = &r->opts->capture;

@@ -75,9 +75,7 @@ static int attach_link(struct run *r, int prog, const char *name, const struct l
 	return k < 0 ? run_attach_failed(pt, -k, e) : 0;
 }
 
-/*
- * The program also runs while its event is disabled, and a disabled event costs the kernel nothing.
- */
+/* The program runs while its event is disabled, too, which costs the kernel nothing. */
 static int attach_tracepoint(struct run *r, int prog, const struct lang_point *pt, struct err *e)
 {
 	struct perf_event_attr a = { .type = PERF_TYPE_TRACEPOINT,
@@ -291,9 +289,8 @@ static int attach_iter(struct run *r, int prog, const struct lang_point *pt, str
 }
 
 /*
- * Which of several programs at one place the kernel runs first: of these kinds the one that came
- * last. Clocks among software events are timers of their own; a function's returns are taken off
- * a stack that its entries were put on in this order, so kretprobes are back in the right one.
+ * The kernel runs the last one first at one place of these kinds. Clocks are timers of their own;
+ * returns are taken off a stack that entries were put on so, and are back in order.
  */
 static bool last_is_first(const struct lang_point *pt)
 {
@@ -365,9 +362,7 @@ int run_attach(struct run *r, struct err *e)
 	size_t n = r->p->codes.n;
 	int k = 0;
 
-	/*
-	 * In two passes, so that several blocks at one place run in the order they are written in.
-	 */
+	/* In two passes, so that blocks at one place run in the order they are written in. */
 	for (size_t i = 0; i < n && k == 0; i++)
 		k = attach_code(r, i, false, e);
 	for (size_t i = n; i-- > 0 && k == 0;)

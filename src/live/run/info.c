@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the running kernel can do for programs, found by trying: each kind of probe, helper and map
- * with what it is needed for. Nothing is attached; all that is made is closed again at once.
+ * What the running kernel can do for programs, found by trying; all that is made is closed at once.
  */
 #include "live/run/run.h"
 

@@ -292,10 +292,7 @@ static void run_load_describe(struct run *r, const struct lang_code *c, struct l
 	prog->n_line = (uint32_t)btf->n_line;
 }
 
-/*
- * The program's descriptor, or -errno. log (caller frees) and e: why, and the verifier's words;
- * NULL: nobody asks.
- */
+/* The program's descriptor, or -errno; log (caller frees; NULL: nobody asks) and e say why. */
 static int load_code(struct run *r, size_t i, enum stacks stacks, char **log, struct err *e)
 {
 	const struct lang_code *own = &r->p->codes.data[i];
@@ -372,9 +369,8 @@ static bool may_give_way(const struct lang_code *c)
 }
 
 /*
- * With the walker in it the kernel takes milliseconds to check a program. First comes one that only
- * copies stacks, as the walker itself does as long as it does not know a process; it gives way to
- * the one with the walker (live/run/walker.c).
+ * The kernel takes milliseconds to check a program with the walker in it. So first comes one that
+ * only copies stacks; it gives way to the other (live/run/walker.c).
  */
 static int load_early(struct run *r, size_t i)
 {

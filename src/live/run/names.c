@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for the addresses a program prints, and stacks by their number.
- *
- * A process's mappings are read when its first stack is seen, so that its functions
- * have names also when it is gone by the time they are printed.
+ * Names for addresses, and stacks by number. A process's mappings are read when its first stack is
+ * seen, so that its functions have names when it is gone.
  */
 #include <string.h>
 

@@ -121,9 +121,7 @@ static bool run_out_over(struct run *r)
 				 : !r->told && loop_must_end(&r->loop);
 }
 
-/*
- * Must it end now? Asked after every 256 short messages, and after each message that may take long.
- */
+/* Must it end now? Asked after 256 short messages, and after each that may take long. */
 static bool run_output_interrupted(struct run *r, const void *data, uint32_t n)
 {
 	uint32_t id = UINT32_MAX;

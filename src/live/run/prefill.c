@@ -65,10 +65,7 @@ static void *run_prefill_all(void *arg)
 	struct sched_param first = { .sched_priority = 1 };
 	cpu_set_t all, one;
 
-	/*
-	 * At real-time priority, as it takes microseconds on each CPU; without the right to that,
-	 * at the usual one.
-	 */
+	/* At real-time priority, as it takes microseconds on each CPU; else at the usual one. */
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &first);
 	if (sched_getaffinity(0, sizeof(all), &all) < 0)
 		return NULL; /* more CPUs than fit: each may lose an entry at the start */

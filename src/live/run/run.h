@@ -49,8 +49,7 @@ struct run_opts {
  * frees) has its words. */
 int run_open(struct lang_program *p, struct run_env *env, const struct run_opts *o,
 	     struct run **ret, char **log, struct err *e);
-/* Attaches, runs until the end, prints the maps. *code: what the program or the command wants kymo
- * to exit with. */
+/* Attaches, runs until the end, prints the maps. *code: what kymo is wanted to exit with. */
 int run_go(struct run *r, int *code, struct err *e);
 /* What was loaded: maps, programs with the verifier's words, what each is attached to and how. */
 void run_about(const struct run *r, struct strbuf *b);

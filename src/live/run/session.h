@@ -38,8 +38,7 @@ struct run_names {
 	bool own_tried;
 	VEC(struct run_process) processes;
 	struct map by_pid; /* index + 1 */
-	/* Offsets in files of probes that are behind the beginning of their function: how far.
-	 * To whoever looks at them they are at the beginning. */
+	/* How far probes stand behind the beginning of their function, by offset in the file. */
 	struct map behind;
 };
 
@@ -120,9 +119,7 @@ int run_load_with_walker(struct run *r, size_t i, char **log, struct err *e);
 void run_handover_begin(struct run *r);
 void run_handover_end(struct run *r); /* they are all there */
 void run_handover_close(struct run *r);
-/*
- * Is it attached to all its points by one link? Such programs are loaded with another attach type.
- */
+/* Is it attached to all its points by one link? Then it is loaded with another attach type. */
 bool run_is_multi(const struct run *r, const struct lang_code *c);
 /* All programs, in an order that makes blocks at one place run as they are written. */
 int run_attach(struct run *r, struct err *e);

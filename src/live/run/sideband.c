@@ -83,9 +83,7 @@ static void run_sideband_on_side(void *ctx, const struct perf_event_header *h,
 		run_names_exec(r, (int32_t)u[0]);
 }
 
-/*
- * A stack that user space finished. Its provisional number now leads to the number of equal stacks.
- */
+/* A stack finished in user space: its provisional number now leads to that of equal stacks. */
 static int on_stack(void *ctx, const struct walker_sample *s)
 {
 	struct run *r = ctx;

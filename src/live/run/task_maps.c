@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Maps that live with threads (lang/gen/task_maps.c): making one, and reading it from all
- * threads there are, one by one.
+ * Maps that live with threads (lang/gen/task_maps.c): made, and read from all threads one by one.
  */
 #include <fcntl.h>
 #include <linux/btf.h>

@@ -109,10 +109,7 @@ static int run_user_by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/*
- * A probe in the middle of an instruction would make another one of it, and the program
- * would crash. 0 also where it cannot be told.
- */
+/* A probe within an instruction would crash the program. 0 also where it cannot be told. */
 static int at_instruction(const struct program_file *f, const struct symtab_sym *s, uint64_t addr,
 			  struct err *e)
 {

@@ -56,10 +56,7 @@ static void run_walker_settle(void *ctx, struct walker *loaded)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/*
- * Room for many more rows than the processes of now need; the largest tables would take long to
- * make.
- */
+/* Room for many more than there are now; the largest tables would take long to make. */
 static uint32_t run_walker_processes(void)
 {
 	struct sysinfo now = { 0 };

@@ -108,10 +108,7 @@ struct walked {
 	uint8_t *record; /* one sample being made */
 };
 
-/*
- * Can these events be walked at all? e says why not: too many events, or fields that
- * only the kernel's own samples have.
- */
+/* Can these events be walked? e says why not: too many, or fields that only the kernel has. */
 int walked_fits(const struct spec_list *specs, const struct capture_opts *o, struct err *e);
 
 /* The same for time off the CPU alone. */
@@ -129,13 +126,11 @@ int walked_open(struct walked *w, const struct spec_list *specs, const struct ta
 /* Take over the samples of an open capture, before it is switched on; its attrs then say what the
  * records hold. */
 int walked_attach(struct walked *w, struct capture *c, struct err *e);
-/* Everything since the last call, side-band and samples, as whole records; at the end what was
- * summed, too, and what still waits. Returns bytes. */
+/* All since the last call as whole records; at the end what was summed and waits, too. Bytes. */
 int64_t walked_drain(struct walked *w, bool end, ring_fn *fn, void *ctx, struct err *e);
 /*
- * Side-band alone, from rings of the caller's whose records have w->side_type behind
- * them: in the order of time to the walker, if there is one, and to fn. m is the
- * record's mapping; NULL: it is none.
+ * Side-band alone, in the order of time, to the walker (if any) and to fn, from rings whose records
+ * end with w->side_type. m: the record's mapping, or NULL.
  */
 typedef void walked_side_fn(void *ctx, const struct perf_event_header *h,
 			    const struct walker_mmap *m);

@@ -9,8 +9,7 @@
 #include "kern/tracefs.h"
 #include "live/capture/sample.h"
 
-/* A stack is taken right before its sample is made. What is older belongs to another hit, whose
- * successor's stack was lost. */
+/* A stack is taken right before its sample. What is older belongs to a hit whose own was lost. */
 #define CLOSE_NS 10000000u
 /* A stack may be on its way while the sample of an interrupt is there already. */
 #define ORDER_SURE 64
@@ -264,8 +263,7 @@ bool walked_hits_stack(struct walked_hits *h, const struct walker_sample *s)
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* Where a sample's registers begin, and where what follows the stack does; 0: they are not there.
- */
+/* Where a sample's registers begin, and what follows the stack; 0: they are not there. */
 static size_t copy_at(const struct walked_hits *h, const uint8_t *rec, size_t size, size_t *end)
 {
 	uint64_t nr, abi, stack;
@@ -443,9 +441,8 @@ static void walked_hits_put_sample(struct walked_hits *h, const uint8_t *rec,
 }
 
 /*
- * The stack of a sample among the thread's last before it and the first after it; which of them it
- * is when both have its registers is told by those samples where only one has. wait: it may still
- * come.
+ * The sample's stack: the thread's last before it or the first after it. Where both have its
+ * registers, samples of which only one had them tell. wait: it may still come.
  */
 static const struct hit_stack *walked_hits_choose(struct walked_hits *h,
 						  const struct hit_held *held, uint32_t tid,

@@ -56,8 +56,7 @@ struct walker_opts {
 	bool no_user, no_kernel; /* leave that chain out */
 	bool check_known; /* walk every stack also with nothing known, and compare (tests; one
 			     event) */
-	/* Copy the stack of samples the program cannot finish (copy_rate a second and CPU, some at
-	 * once) and finish them here. 0: don't. */
+	/* Copies of stacks the program cannot finish (a second and CPU), finished here; 0: none. */
 	uint32_t copy_rate;
 	size_t ring_bytes;     /* a power of two; 0: by the number of CPUs */
 	size_t table_bytes;    /* for tables, in the kernel; 0: 256 MiB. Made as needed */
@@ -72,10 +71,8 @@ struct walker_opts {
 	bool all;      /* all there are */
 	bool function; /* only for walker_function(): no events are attached */
 	bool hits;     /* walker_hit_*() will be called */
-	/*
-	 * Asked for depth when all is made that does not hang on it; 0: walker_open() gives up.
-	 * And told when walker_function() can be called, while the rest is made. NULL: neither.
-	 */
+	/* Asked for depth when all else is made (0: walker_open() gives up), and told when
+	 * walker_function() can be called. May be NULL. */
 	uint32_t (*ask_depth)(void *ctx);
 	void (*loaded)(void *ctx, struct walker *w);
 	void *ctx;
@@ -235,10 +232,7 @@ bool walker_off_is_target(const struct walker *w, int32_t tid);
 void walker_off_switch(struct walker *w, bool on);
 /* Should the sums be taken before they need more room than there is? */
 bool walker_off_due(const struct walker *w);
-/*
- * Take the sums: WALKER_WAIT. At the end it is switched off, and what still
- * waits is handed out, too.
- */
+/* Take the sums: WALKER_WAIT; at the end also what still waits, and it is off then. */
 int walker_off_take(struct walker *w, bool end, walker_fn *fn, void *ctx);
 
 struct walker_stats {

@@ -44,10 +44,7 @@ struct walk_block {
 	__u32 w[16];
 };
 
-/*
- * An index word: the chunk's first row (from the table's rows) and how many
- * rows it has, so that one word is enough.
- */
+/* An index word: the chunk's first row (from the table's rows), and how many it has. */
 #define WALK_INDEX(first, n) ((first) << 10 | (n))
 #define WALK_INDEX_FIRST(w) ((w) >> 10)
 #define WALK_INDEX_N(w) ((w)&0x3ff)
@@ -113,9 +110,8 @@ struct walk_rule {
 };
 
 /*
- * A process's list: walk_map number first, and how many; read in one piece. No two lists ever have
- * the same generation, so what was found by one is not taken for another's. The first mapping of
- * a list that is no longer in use has none.
+ * A process's list: walk_map number first, and how many; read in one piece. No two lists have the
+ * same generation; the first mapping of a list that is not in use has none.
  */
 struct walk_proc {
 	__u32 first, n;
@@ -161,9 +157,8 @@ struct walk_off_sum {
 #define WALK_WAKER 2u	  /* WALK_OFF_STACK: of who ended a wait, whoever that is */
 
 /*
- * A sample in the ring. After it the user chain, then the kernel chain; with a
- * copy, always WALK_DEPTH + WALK_KERNEL words for both, then walk_regs and the
- * stack.
+ * A sample in the ring; behind it the user chain, then the kernel's. With a copy always WALK_DEPTH
+ * + WALK_KERNEL words for both, then walk_regs and the stack.
  */
 struct walk_sample {
 	__u64 time, ip;
@@ -185,10 +180,7 @@ struct walk_sample {
 	__u32 n_known; /* frames whose rule was known, one after another */
 };
 
-/*
- * What tells a thread's user registers from others (by DWARF number): a stack and the sample it was
- * taken at have the same.
- */
+/* Tells a thread's user registers (by DWARF number) from others; a stack and its sample agree. */
 static inline __u64 walk_mix(__u64 h, __u64 v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15ull;

@@ -36,9 +36,8 @@
 /* ---- opening ---- */
 
 /*
- * The link to the file behind the mapping at start. Its end may be another by now than the
- * record said: the kernel maps a program's first segment with room for all of
- * them, and cuts it afterwards. False when there is no such mapping.
+ * The link to the file behind the mapping at start, whose end may be another than the record said:
+ * the kernel maps a program's first segment with room for all, and cuts it afterwards.
  */
 static bool moved_link(int32_t pid, uint64_t start, char *path, size_t size)
 {

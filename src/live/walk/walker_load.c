@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Getting the walker's program into the kernel: what it is told, its maps, and why it is refused.
- */
+/* The walker's program: what it is told, its maps, and why the kernel refuses it. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/btf.h>
@@ -93,8 +91,7 @@ static void configure(struct walker *w)
 	}
 }
 
-/* Programs that may interrupt each other have states of their own; those of bpf/walk_fn.h, which
- * may interrupt themselves, several. */
+/* Programs that may interrupt each other have states of their own; bpf/walk_fn.h's several. */
 uint32_t walker_states(struct walker *w)
 {
 	volatile struct walk_config *c = config(w);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of the walker that sums time off the CPU (bpf/offcpu.h): who is
- * recorded, and taking the sums out.
- *
- * There are two tables of sums. The programs write to one of them; to empty it
- * they are led to the other one first, so that no wait is lost in between.
+ * Time off the CPU (bpf/offcpu.h): who is recorded, and taking the sums out. Programs write to one
+ * of two tables of sums; to empty it they are led to the other first, so that no wait is lost.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -257,12 +257,10 @@ struct walker_file_id {
 	int32_t pid;
 	uint64_t start, end;
 };
-/* The file's index, made and queued when new; UINT32_MAX when it is none. One more mapping has it.
- */
+/* The file's index, made and queued when new; UINT32_MAX: it is none. One more mapping has it. */
 uint32_t walker_file_get(struct walker *w, const struct walker_file_id *id);
 void walker_file_put(struct walker *w, uint32_t file);
-/* That no process has mapped, for longest: with a table in force, or any that is not being built.
- */
+/* Unmapped for longest: with a table in force, or any that is not being built. */
 struct walker_file *walker_file_unused(struct walker *w, bool table);
 /* Its call frame information for full evaluation, opened anew; NULL when it cannot be had. */
 struct ehframe *walker_file_cfi(const struct walker_file *f);
@@ -283,8 +281,7 @@ void walker_proc_missed(struct walker *w, const struct walk_sample *s);
 /* walker_copy.c */
 struct walk_sample;
 void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size);
-/* Finish those whose tables are there now, or that have waited too long. The number handed out, or
- * what fn said if not 0. */
+/* Finishes those whose tables are there, or that waited too long. How many, or what fn said. */
 int walker_copy_finish(struct walker *w, bool all, walker_fn *fn, void *ctx);
 void walker_copy_free(struct walker *w);
 /* The process becomes another program: stacks of before need what it had mapped. With the lock. */

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes and what they have mapped executable, as records and /proc tell,
- * and the sorted lists the program searches.
- *
- * A list in the kernel is never changed: a new one is written into free blocks,
- * then the process's entry leads there, and the old blocks rest for a while
- * because the program may still be reading them.
+ * Processes and their executable mappings, and the sorted lists the program searches. A list in the
+ * kernel is never changed: a new one is written, the process's entry leads there, and the old
+ * blocks rest for a while because the program may still be reading them.
  */
 #include "live/walk/walker_priv.h"
 
@@ -123,9 +120,8 @@ struct walker_proc *walker_proc_find(struct walker *w, int32_t pid)
 }
 
 /*
- * Processes long dead make room; the hash, which cannot forget, is made anew. Now and then: where
- * thousands are born each second most have died just now, and a look at all of them for each one
- * that is born takes all the time there is.
+ * Processes long dead make room, and the hash, which cannot forget, is made anew. Only now and
+ * then: where thousands are born each second, looking at all of them for each takes all the time.
  */
 static void prune(struct walker *w)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The walker's ring: from records to samples, and what is waited for.
- */
+/* The walker's ring: from records to samples. */
 #include "live/walk/walker_priv.h"
 
 #include <bpf/libbpf.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where tables live in the kernel: slabs of 4 MiB, arrays that user space maps
- * and writes, made as they are needed. A table larger than a slab is cut into
- * parts of equal numbers of chunks. Rules are shared by all tables.
+ * Where tables live in the kernel: slabs, arrays that user space maps and writes, made as needed. A
+ * larger table is cut into parts of equal numbers of chunks. All tables share the rules.
  */
 #include "live/walk/walker_priv.h"
 
