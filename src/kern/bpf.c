@@ -85,10 +85,8 @@ int bpf_attach_raw(int prog, const char *name)
 			.name = (uintptr_t)name);
 }
 
-/*
- * The call has no arguments, so the verifier always refuses it; what it
- * complains about tells whether it knew the helper.
- */
+/* Without arguments the verifier always refuses the call; its complaint tells whether it knew
+ * the helper. */
 int bpf_try_helper(enum bpf_prog_type type, int helper)
 {
 	return bpf_try_helper_at(type, 0, 0, helper);

@@ -56,10 +56,8 @@ int bpf_btf_new(const void *data, uint32_t size);
 int bpf_map_get(int map, const void *key, void *value);
 int bpf_map_set(int map, const void *key, const void *value);
 int bpf_map_drop(int map, const void *key);
-/*
- * Many at once, up to *n, which gets how many there were: 0, or -ENOENT with the last ones.
- * -ENOSPC: more room is needed; other errors: one at a time will do.
- */
+/* Up to *n at once, which gets how many there were: 0, or -ENOENT with the last. -ENOSPC: more
+ * room is needed; other errors: one at a time will do. */
 int bpf_map_batch(int map, bool first, uint32_t *place, void *keys, void *values, uint32_t *n);
 /* key NULL: the first. -ENOENT after the last. */
 int bpf_map_next(int map, const void *key, void *next);

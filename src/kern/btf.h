@@ -35,10 +35,8 @@ void btf_free(struct btf_blob *b);
 /* The id (from 1) of the first type of this BTF_KIND_* and name; -ENOENT, or -EINVAL. */
 int btf_find(const struct btf_blob *b, unsigned kind, const char *name);
 
-/*
- * Where a member of a struct is, and how far the next one is behind it, both in bits. Ends with
- * the first struct of that name, which spares most of the data where it is an early one.
- */
+/* Where a struct's member is, and how far the next is behind it, in bits. Ends with the first
+ * struct of that name, which spares most of the data. */
 int btf_member(const struct btf_blob *b, const char *record, const char *member, uint64_t *bit,
 	       uint64_t *size);
 

@@ -32,10 +32,8 @@ const struct btf_type *btf_type(const struct btf_types *b, uint32_t id);
 const char *btf_name(const struct btf_types *b, uint32_t id); /* "" when it has none */
 unsigned btf_kind(const struct btf_types *b, uint32_t id);    /* BTF_KIND_UNKN for void */
 uint32_t btf_count(const struct btf_types *b);		      /* ids are below it */
-/*
- * By kind and name; 0 when there is none. Kind BTF_KIND_UNKN: any. Of structs one with members
- * is preferred to an empty twin. The base is asked too.
- */
+/* By kind (BTF_KIND_UNKN: any) and name; 0: none. A struct with members before an empty twin;
+ * the base is asked, too. */
 uint32_t btf_by_name(const struct btf_types *b, unsigned kind, const char *name);
 
 /* Every type of a kind, without the base's; a non-zero answer ends it and is handed on. */

@@ -27,10 +27,8 @@ struct env {
 	struct env_group *groups; /* lists of tracepoints read so far */
 };
 
-/*
- * roots may be NULL. Then SYSFS_PATH and TRACEFS_PATH of the environment are
- * honoured, as perf does: a container may have the host's trees elsewhere.
- */
+/* roots NULL: SYSFS_PATH and TRACEFS_PATH of the environment are honoured, as perf does
+ * (containers). */
 void env_init(struct env *env, const struct env_roots *roots);
 void env_free(struct env *env);
 

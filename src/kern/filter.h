@@ -7,22 +7,16 @@
 #include "base/mem.h"
 #include "event/spec/spec.h"
 
-/*
- * The kernel wants strings quoted (prev_comm != "perf"), people and old
- * one-liners leave the quotes out: put them around bare words behind == != ~.
- */
+/* The kernel wants strings quoted (prev_comm != "perf"): puts quotes around bare words behind ==
+ * != ~. */
 char *filter_quote(struct arena *a, const char *text);
 
-/*
- * Whether this error of the kernel's means that a filter is wrong: EINVAL, or 1 to 3, which are
- * its own numbers for ")" too many, "(" too many and a quote that is missing, and no errno.
- */
+/* Does this error of the kernel's mean a wrong filter? EINVAL, or 1 to 3, its own numbers for
+ * parentheses and quotes. */
 bool filter_is_bad(int code);
 
-/*
- * Ask the kernel what is wrong with a filter it refused (in a tracefs instance
- * that is gone afterwards) and fill e: text, caret, reason. Returns -EINVAL.
- */
+/* Asks the kernel what is wrong with a filter it refused (in a tracefs instance of its own).
+ * -EINVAL. */
 int filter_explain(const char *tracefs, const char *subsys, const char *event, const char *filter,
 		   struct err *e);
 

@@ -8,10 +8,8 @@
 /* The first mount of this type ("cgroup2") and option (NULL: any); -ENOENT: there is none. */
 int mounts_find(const char *type, const char *option, char *path, size_t size);
 
-/*
- * A filesystem opened without mounting it anywhere: a directory descriptor
- * that goes with close(). Needs CAP_SYS_ADMIN and Linux 5.2; -errno otherwise.
- */
+/* A filesystem mounted nowhere: a directory that goes with close(). CAP_SYS_ADMIN, Linux 5.2;
+ * -errno. */
 int mounts_private(const char *type);
 
 #endif

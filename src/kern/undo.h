@@ -17,10 +17,8 @@
 struct undo;
 /* Also takes back what dead processes left. On failure *ret is untouched. */
 int undo_open(struct undo **ret, struct err *e);
-/*
- * A journal by name, for changes that outlive the process (kymo ftrace start): only
- * undo_named() takes them back. It is continued when it is there.
- */
+/* A journal by name, for changes that outlive the process: only undo_named() takes them back. It
+ * is continued. */
 int undo_open_named(const char *name, struct undo **ret, struct err *e);
 /* Take back what the journal says; 0 also when there is none. */
 int undo_named(const char *name);

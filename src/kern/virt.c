@@ -198,10 +198,8 @@ static bool is_firecracker(void)
 	       memcmp(text + 10, "FIRECK", 6) == 0;
 }
 
-/*
- * Mounts and host name other than the machine's? Users may not look at the mount
- * namespace of PID 1, but the first ones get the lowest numbers.
- */
+/* Other mounts and host name than the machine's? Users may not look at PID 1's mount namespace,
+ * but the first ones get the lowest numbers. */
 static bool own_mounts(void)
 {
 	struct stat self, init;

@@ -116,10 +116,8 @@ static bool online_from_0(void)
 	return ok; /* else columns are not numbers of CPUs */
 }
 
-/*
- * A CPU that idled for half of the time at least has many ticks in it: most have samples, or hardly
- * any. Other tasks may be kept from perf, too, and these are their affair.
- */
+/* A CPU that idled half of the time has many ticks in it: most have samples, or hardly any.
+ * Other tasks may be kept from perf, too, which is their affair. */
 static enum try_idle judge(const struct one *o, int cpu, unsigned ms, uint64_t ticks)
 {
 	int64_t us = o->idle_us < 0 ? -1 : idle_us(cpu) - o->idle_us;
@@ -204,10 +202,8 @@ static void write_known(const char *state)
 	file_replace(KNOWN, text, strlen(text), 0644);
 }
 
-/*
- * Once it was seen it stays so; that it is lost must show twice, because a host that gives its time
- * to others meanwhile looks the same for a moment. True while one more try can tell.
- */
+/* Once seen it stays so; that it is lost must show twice: a host that gives its time to others
+ * looks the same for a moment. True while one more try can tell. */
 static bool try_again(const struct cpus *cpus, unsigned ms, char *state, unsigned *lost)
 {
 	AUTO_FREE enum try_idle *now = mem_alloc(cpus->n * sizeof(*now));

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What perf_event_open(2) grants this process, found by asking it, and the
- * settings that bound it. Nothing is ever enabled; every event is closed again.
- */
+/* What perf_event_open(2) grants this process, by asking it, and the settings that bound it.
+ * Nothing is enabled. */
 #ifndef KYMO_KERN_ABILITY_TRY_PERF_H
 #define KYMO_KERN_ABILITY_TRY_PERF_H
 

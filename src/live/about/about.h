@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a recording says of its machine and itself: perf.data's features, each
- * made in perf's encoding. Where something cannot be found out it is left out.
- */
+/* What a recording says of its machine and itself: perf.data's features, in perf's encoding.
+ * What cannot be found out is left out. */
 #ifndef KYMO_LIVE_ABOUT_ABOUT_H
 #define KYMO_LIVE_ABOUT_ABOUT_H
 

@@ -32,10 +32,8 @@ void keep_free(struct keep *k); /* NULL is fine */
 /* A record as it goes into the file: one that maps code is looked at. */
 void keep_record(struct keep *k, const struct perf_event_header *h);
 
-/*
- * Copy what was hit (by dso) into the cache, for this recording. How many files. By any thread.
- * What runtimes wrote of their code goes by build-ids afterwards, see keep.c.
- */
+/* Copies what was hit (by dso) into the cache for this recording; how many files. By any thread.
+ * Files without a build-id get one. */
 size_t keep_save(struct keep *k, const struct recording_id *r, struct tasks *t, uint8_t *hit);
 
 #endif

@@ -463,10 +463,8 @@ static int open_kept(int cache, const struct build_id *id, const char *head, siz
 	return ret;
 }
 
-/*
- * The names that were asked for are kept by who asked (sym/names/answers.h), and that is all the
- * same recording needs again. The whole text is worth its megabytes when others come.
- */
+/* Names that were asked for are kept by who asked (sym/names/answers.h), which is all the same
+ * recording needs again. The whole text is worth its megabytes when others come. */
 static bool asked_before(int cache)
 {
 	struct cache_key key;

@@ -29,10 +29,8 @@ struct ksyms {
 int ksyms_open(struct ksyms *k);
 void ksyms_close(struct ksyms *k);
 
-/*
- * All of /proc/kallsyms but BPF programs, whose places recordings tell, into k: from the cache
- * while the kernel runs with the same modules.
- */
+/* All of /proc/kallsyms but BPF programs, whose places recordings tell, into k; from the cache
+ * while the kernel runs with the same modules. */
 int ksyms_list(struct kallsyms *k, struct err *e);
 
 /*

@@ -110,10 +110,8 @@ static int make_events(struct capture *c, size_t places, struct err *e)
 	return 0;
 }
 
-/*
- * Children are only inherited into per-CPU rings; and many threads share those better, too.
- * Tasks that run on some CPUs were started on others: what tells of them is opened on all.
- */
+/* Children are only inherited into per-CPU rings, which many threads share better, too. Tasks on
+ * some CPUs were started on others: what tells of them is opened on all. */
 static int choose_cpus(struct capture *c, struct err *e)
 {
 	struct target *t = c->target;

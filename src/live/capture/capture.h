@@ -107,10 +107,8 @@ struct capture {
 	struct mapped_ids *ids; /* NULL: the kernel gives build-ids */
 };
 
-/*
- * specs may get a tracking event added (until capture_close), lose events this machine
- * has not, and have names changed. The target must outlive it.
- */
+/* specs may get a tracking event (until capture_close), lose events and change names. t must
+ * outlive it. */
 int capture_open(struct spec_list *specs, struct target *t, const struct capture_opts *o,
 		 struct capture *ret, struct err *e);
 /* An event of its own group at the end of the list. */
@@ -121,18 +119,14 @@ int capture_disable(struct capture *c);
 int capture_switch(struct capture *c, const char *name, bool on);
 /* Have the loop wake up when rings fill: LOOP_FD with this id. */
 int capture_watch(struct capture *c, struct loop *l, int id, struct err *e);
-/*
- * A watched descriptor has hung up: what it followed has ended. Waits for another
- * one of its ring instead. False when nothing is left that could write to any ring.
- */
+/* What a watched descriptor followed has ended: waits for another of its ring. False: nothing is
+ * left that could write. */
 bool capture_hung_up(struct capture *c, struct loop *l, int id, int fd);
 void capture_unwatch(struct capture *c, struct loop *l);
 /* Everything that is in the rings now. Returns bytes. */
 int64_t capture_drain(struct capture *c, ring_fn *fn, void *ctx, struct err *e);
-/*
- * Flight recorder: stop, hand out what came since the last time (or what is left of
- * it), go on. What is not overwritten is handed out too.
- */
+/* Flight recorder: stop, hand out what came since the last time, go on; what is not overwritten,
+ * too. */
 int64_t capture_snapshot(struct capture *c, ring_fn *fn, void *ctx, struct err *e);
 /* Events that the kernel had no room for, over all; also in event[].lost and ring[].lost. */
 uint64_t capture_losses(struct capture *c);

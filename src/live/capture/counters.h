@@ -27,10 +27,8 @@ struct counters_opts {
 
 struct counters;
 
-/*
- * cgroups[i] names the cgroup of spec i (NULL: none); NULL when there are none at all.
- * Specs may be renamed (cycles becomes cycles:u) when the kernel may not be looked at.
- */
+/* cgroups[i] names the cgroup of spec i (NULL: none); NULL: there are none. Specs may be renamed
+ * (cycles becomes cycles:u) when the kernel may not be looked at. */
 int counters_open(struct spec_list *specs, const char *const *cgroups, const struct target *t,
 		  const struct counters_opts *o, struct counters **ret, struct err *e);
 

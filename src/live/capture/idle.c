@@ -75,10 +75,8 @@ bool idle_choose(struct idle_hits *i, const struct spec_list *specs, const struc
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-/*
- * In the idle task of a CPU that is on: time, CPU and event, the record and the stack into the
- * ring. 1 in any case, so that perf has what it can.
- */
+/* In the idle task of a CPU that is on: time, CPU, event, record and stack into the ring. Always
+ * 1, so that perf has what it can. */
 static int idle_load(const struct idle_hits *i, const struct idle_event *ev, uint32_t index,
 		     struct err *e)
 {

@@ -25,10 +25,8 @@ struct idle_hits {
 	uint64_t filtered; /* tracepoints whose filter BPF cannot apply: these hits are not seen */
 };
 
-/*
- * Are there such CPUs among those of t, and tracepoints to be seen on them? If so o gets the clock
- * that BPF has. Before ourselves_filter(), which adds filters that do not matter here.
- */
+/* Are there such CPUs in t, and tracepoints for them? Then o gets BPF's clock. To be called
+ * before ourselves_filter(), whose filters do not matter here. */
 bool idle_choose(struct idle_hits *i, const struct spec_list *specs, const struct target *t,
 		 struct capture_opts *o);
 /* After capture_open(). What cannot be done leaves the recording as it is: -errno and why. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A capture that is looked at while it runs: a source that is polled for the events of the rings,
- * with tasks and mappings known. What top, and every other live view, sits on.
- */
+/* A capture looked at while it runs: a source that is polled, with tasks and mappings known. All
+ * live views sit on it. */
 #ifndef KYMO_LIVE_CAPTURE_MONITOR_H
 #define KYMO_LIVE_CAPTURE_MONITOR_H
 

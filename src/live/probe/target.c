@@ -110,10 +110,8 @@ static const struct symtab_sym *first_named(const struct symtab *tab, const char
 	return NULL;
 }
 
-/*
- * One of several symbols of a name is told by its distance from the kernel's start; the kernel
- * itself would take the first of them.
- */
+/* One of several symbols of a name is told by its distance from the kernel's start; the kernel
+ * would take the first. */
 static bool from_start(const struct symtab *tab, uint64_t addr, const char *name,
 		       struct strbuf *out)
 {
@@ -274,10 +272,8 @@ const char *probe_target_near(const struct probe_target *t, uint64_t addr, const
 	return s ? s->name : symbol;
 }
 
-/*
- * The symbol is the table's and not the debug info's: parts of functions are symbols of their own
- * (foo.cold, foo.part.0), and foo would be another place.
- */
+/* The symbol is the table's, not the debug info's: parts of functions are their own (foo.cold),
+ * and foo would be another place. */
 static void kernel_place(const struct probe_target *t, uint64_t addr, const char *symbol,
 			 uint64_t start, struct strbuf *out)
 {

@@ -60,10 +60,8 @@ static inline const struct btf_types *probe_target_btf(const struct probe_target
 /* The next symbol of that name or pattern behind *at, which starts at 0; NULL: there is none. */
 const struct symtab_sym *probe_target_symbol(const struct probe_target *t, const char *name,
 					     size_t *at);
-/*
- * Symbols may be other names of a function: malloc is __libc_malloc to the debug info. True when
- * name is such a one; ret is then its begin, under the name that the debug info knows.
- */
+/* Is name another name of a function (malloc of __libc_malloc)? ret: its begin, under the name
+ * that the debug info knows. */
 bool probe_target_alias(const struct probe_target *t, const char *name, struct dwarf_point *ret);
 /* A global that is only declared where it is used: find it in the symbol table. */
 void probe_target_resolve(const struct probe_target *t, struct dwarf_var *v);

@@ -207,10 +207,8 @@ static int record_busily(struct recording *r, struct err *e)
 	return 0;
 }
 
-/*
- * On a machine where all CPUs are wanted, the writer goes before those it watches, as far as it
- * may: it needs little, and what it comes too late for is lost.
- */
+/* Where all CPUs are wanted, the writer goes before those it watches: it needs little, and what
+ * it comes too late for is lost. */
 int record_loop(struct recording *r, struct err *e)
 {
 	int usual = getpriority(PRIO_PROCESS, 0), code;

@@ -56,10 +56,8 @@ static bool any_tracepoint(const struct spec_list *l)
 	return false;
 }
 
-/*
- * Threads that come and go while events are opened on the others could be missed or taken
- * twice: open again until the list is the same before and after.
- */
+/* Threads that come and go while events are opened could be missed or taken twice: open again
+ * until the list stays the same. */
 static int open_capture(struct recording *r, struct err *e)
 {
 	struct record_opts *a = r->opts;

@@ -94,10 +94,8 @@ int64_t record_out_drain(struct record_out *o, struct err *e)
 	return idle < 0 ? idle : n + idle;
 }
 
-/*
- * There may be many tasks, and events come meanwhile: empty the rings now and then. No
- * round ends here, so readers see these records before any sample.
- */
+/* There may be many tasks: the rings are emptied now and then. No round ends here, so readers
+ * see these records before any sample. */
 int record_out_synth(void *ctx, const void *data, size_t n, struct err *e)
 {
 	struct record_out *o = ctx;
@@ -299,10 +297,8 @@ static int tell_lost(struct record_out *o, const struct capture_event *ev, uint6
 	return synth_lost(&s, lost, e);
 }
 
-/*
- * What is missing since the file before: for who reads it, a record for each event. Where nothing
- * more can be written, only the sum is left. A flight recorder forgets, which is no loss.
- */
+/* What is missing since the file before: a record for each event, or only the sum where nothing
+ * can be written. A flight recorder forgets, which is no loss. */
 static int put_losses(struct record_out *o, bool failed, struct err *e)
 {
 	uint64_t all = 0;

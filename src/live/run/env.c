@@ -36,10 +36,8 @@ static char *tp_format(void *ctx, const char *system, const char *event)
 	return file_read(path, 1u << 20, &text, NULL) < 0 ? NULL : text;
 }
 
-/*
- * Since 5.17 the kernel pads it with zeros whenever it is set. (The helper that reads it
- * takes 50 ns, twice what the rest of a small program does.)
- */
+/* Since 5.17 the kernel pads it with zeros whenever it is set. (The helper takes 50 ns, twice
+ * what the rest of a small program does.) */
 static int comm_at(void *ctx)
 {
 	struct run_env *r = ctx;

@@ -62,10 +62,8 @@ void run_close(struct run *r);
 void run_info(struct run_env *env, struct strbuf *b);
 int run_task_map(void); /* live/run/task_maps.c: one that keeps values with threads */
 
-/*
- * A stack walker that is opened in a thread while the program that will call it is read,
- * compiled and given its maps: making the walker's takes as long as all of that.
- */
+/* A stack walker opened in a thread while the program that will call it is compiled, which takes
+ * as long. */
 
 struct run_walker;
 

@@ -156,10 +156,8 @@ void run_walker_cancel(struct run_walker *r)
 	walker_close(run_walker_end(r, &none));
 }
 
-/*
- * Programs with the stack walker in them, which a thread loads while those without it are already
- * at work. They take over in one step, for good, when the kernel has checked them.
- */
+/* Programs with the walker in them, loaded by a thread while those without are at work. They
+ * take over in one step, for good. */
 
 static void *run_handover_load(void *arg)
 {

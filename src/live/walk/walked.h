@@ -117,10 +117,8 @@ int walked_fits_off(const struct capture_opts *o, struct err *e);
 /* What capture_open() must be told of a walker that is open: both sides share one clock. */
 void walked_prepare(const struct walked *w, const struct spec_list *specs, struct capture_opts *o);
 
-/*
- * Load the program. samples: it makes them; else only those of o->off. Where BPF, or something it
- * needs, is missing, samples get copies of stacks, and e says why; without samples it fails.
- */
+/* Loads the program; samples: it makes them, else only those of o->off. Without BPF, samples get
+ * copies of stacks, and e says why; without samples it fails. */
 int walked_open(struct walked *w, const struct spec_list *specs, const struct target *t,
 		const struct capture_opts *o, bool samples, struct err *e);
 /* Take over the samples of an open capture, before it is switched on; its attrs then say what the

@@ -160,10 +160,8 @@ int walker_fd(const struct walker *w);
  * Returns the number of samples, or what fn returned if that is not 0.
  */
 int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, struct err *e);
-/*
- * Only hands out what has come. Before records of mappings and execs are told: of a process that
- * has become another program meanwhile, stacks that were not finished keep what it was.
- */
+/* Only hands out what has come. To be called before mappings and execs are told: then stacks
+ * that are not finished keep what their process was. */
 int walker_take(struct walker *w, walker_fn *fn, void *ctx, struct err *e);
 /* Are there samples that wait for their tables? Those will be older than what came meanwhile. */
 bool walker_waiting(const struct walker *w);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Samples the program could not finish, with a copy of their stack: they wait
- * until the tables they need are built, then are unwound here.
- */
+/* Samples the program could not finish, with a copy of their stack, unwound here once the tables
+ * are there. */
 #include "live/walk/walker_priv.h"
 
 #include <elf.h>

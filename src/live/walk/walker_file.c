@@ -275,10 +275,8 @@ static void *builder(void *arg)
 
 /* ---- which file is it ---- */
 
-/*
- * A build-id can be anybody's, and so can a path, in a container: the mapping itself says which
- * file it is. When it cannot be asked any more, the table will be that of the path here.
- */
+/* Build-ids and paths can be anybody's in a container: the mapping itself says which file it is.
+ * When it is gone, the table will be that of the path here. */
 static uint64_t file_key(const struct walker_file_id *id)
 {
 	uint64_t k[4] = { (uint64_t)id->maj << 32 | id->min, id->ino, 0, 0 };

@@ -258,10 +258,8 @@ static struct walk_bpf *open_object(struct walker *w)
 	return walk_bpf__open_opts(&opts);
 }
 
-/*
- * What libbpf would make when it loads the object, before that: it wants to know all that
- * programs are told by then. What cannot be made is left to it, and to its words.
- */
+/* What libbpf would make later: it wants to know by then all that programs are told. What cannot
+ * be made is left to it, and to its words. */
 static void walker_load_make_maps(struct walker *w)
 {
 	struct bpf_map *m;

@@ -108,10 +108,8 @@ struct walker_slab {
 	struct walker_space space;
 };
 
-/*
- * A map's memory. The kernel gives all pages of a mapping at once, used or not, so only
- * what is written to is mapped, piece by piece.
- */
+/* A map's memory, mapped piece by piece where it is written: mapping gives the kernel's pages at
+ * once. */
 struct walker_area {
 	int fd;
 	char *base;
