@@ -309,6 +309,38 @@ int proc_one(const char *text, pid_t *ret, struct err *e)
 	return r;
 }
 
+bool proc_value(const char *text, const char *key, char sep, char *buf, size_t size)
+{
+	size_t n = strlen(key);
+
+	for (const char *l = text; l && *l; l = strchr(l, '\n'), l += l != NULL) {
+		const char *at = l + n;
+
+		if (strncmp(l, key, n) != 0)
+			continue;
+		at += strspn(at, " \t");
+		if (*at++ != sep)
+			continue;
+		at += strspn(at, " \t\"");
+		snprintf(buf, size, "%.*s", (int)strcspn(at, "\"\n"), at);
+		return true;
+	}
+	return false;
+}
+
+bool proc_first_pidns(void)
+{
+	struct stat st;
+
+	/* The first PID namespace has this inode on every kernel (PROC_PID_INIT_INO). */
+	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == 0xeffffffcu;
+}
+
+bool proc_boot_id(char *buf, size_t size)
+{
+	return file_line("/proc/sys/kernel/random/boot_id", buf, size) == 0 && *buf;
+}
+
 /* "7f..-7f.. r-xp 00001000 fe:00 1234   /usr/lib/x.so" */
 bool proc_map_next(char **at, struct proc_map *ret)
 {

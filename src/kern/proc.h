@@ -31,6 +31,12 @@ int proc_named(const char *name, struct thread_list *ret, struct err *e);
 /* One process, by its number or by a name that no other has. */
 int proc_one(const char *text, pid_t *ret, struct err *e);
 
+/* The value behind "KEY<blanks>SEP" in a text of such lines (/proc/cpuinfo), without quotes. */
+bool proc_value(const char *text, const char *key, char sep, char *buf, size_t size);
+/* Are the numbers of processes here those of the machine? */
+bool proc_first_pidns(void);
+/* Tells this start of the kernel from any other. */
+bool proc_boot_id(char *buf, size_t size);
 /* Is it there and not just waiting to be reaped? */
 bool proc_alive(pid_t tid);
 

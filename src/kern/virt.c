@@ -10,9 +10,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kern/proc.h"
 
-/* The first namespaces have these inodes on every kernel (PROC_PID_INIT_INO ...). */
-#define INIT_PIDNS 0xEFFFFFFCu
+/* The first one has this inode on every kernel (PROC_UTS_INIT_INO). */
 #define INIT_UTSNS 0xEFFFFFFEu
 /* Namespaces made later are numbered from here (PROC_DYNAMIC_FIRST). */
 #define FIRST_DYNAMIC_NS 0xF0000000u
@@ -225,10 +225,9 @@ static void container(struct virt *v)
 	};
 	const char *name = getenv("container");
 	AUTO_FREE char *text = NULL;
-	struct stat st;
 	char line[64];
 
-	v->own_pids = stat("/proc/self/ns/pid", &st) == 0 && st.st_ino != INIT_PIDNS;
+	v->own_pids = file_exists("/proc/self/ns/pid") && !proc_first_pidns();
 	/* The marks below also stand in images that were booted as a whole machine. */
 	if (!v->own_pids && !own_mounts())
 		return;

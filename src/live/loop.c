@@ -11,12 +11,17 @@
 
 #define SAME_NS 100000000u /* signals that come this soon after one another are one */
 
-uint64_t loop_now(void)
+uint64_t loop_clock(int clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t loop_now(void)
+{
+	return loop_clock(CLOCK_MONOTONIC);
 }
 
 /* epoll's 64 bits of data: what it is, the caller's id, and the descriptor. */

@@ -70,5 +70,6 @@ void loop_close(struct loop *l);
 
 /* CLOCK_MONOTONIC in ns. */
 uint64_t loop_now(void);
+uint64_t loop_clock(int clock); /* the same of another one */
 
 #endif

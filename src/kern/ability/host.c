@@ -16,6 +16,7 @@
 #include "kern/cgroup.h"
 #include "kern/mounts.h"
 #include "kern/perf.h"
+#include "kern/proc.h"
 
 static void kernel(struct ability_host *h)
 {
@@ -30,25 +31,6 @@ static void kernel(struct ability_host *h)
 		h->version = major << 16 | minor << 8;
 }
 
-/* The text after "KEY<spaces>: " or "KEY=" in a file of such lines, quotes taken off. */
-static void value_of(const char *text, const char *key, char sep, char *buf, size_t size)
-{
-	size_t n = strlen(key);
-
-	for (const char *l = text; l && *l; l = strchr(l, '\n'), l += l != NULL) {
-		const char *at = l + n;
-
-		if (strncmp(l, key, n) != 0)
-			continue;
-		at += strspn(at, " \t");
-		if (*at++ != sep)
-			continue;
-		at += strspn(at, " \t\"");
-		snprintf(buf, size, "%.*s", (int)strcspn(at, "\"\n"), at);
-		return;
-	}
-}
-
 static void processor(struct ability_host *h)
 {
 	static const char *const keys[] = { "model name", "cpu model", "cpu", "CPU part" };
@@ -60,7 +42,7 @@ static void processor(struct ability_host *h)
 	if (file_read("/proc/cpuinfo", 16 << 20, &text, NULL) < 0)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(keys) - 1 && !h->cpu[0]; i++)
-		value_of(text, keys[i], ':', h->cpu, sizeof(h->cpu));
+		proc_value(text, keys[i], ':', h->cpu, sizeof(h->cpu));
 }
 
 static void clocks(struct ability_host *h)
@@ -106,7 +88,7 @@ void ability_distro(const char *root, char *buf, size_t size)
 
 	*buf = '\0';
 	if (file_read(etc, 1 << 16, &text, NULL) == 0 || file_read(usr, 1 << 16, &text, NULL) == 0)
-		value_of(text, "ID", '=', buf, size);
+		proc_value(text, "ID", '=', buf, size);
 }
 
 static void distribution(struct ability_host *h)

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "kern/perf.h"
+#include "kern/proc.h"
 #include "kern/virt.h"
 
 #define KNOWN "/run/kymo-idle" /* what was found since the machine was started */
@@ -168,11 +169,6 @@ void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret)
 	}
 }
 
-static bool boot_id(char *buf, size_t size)
-{
-	return file_line("/proc/sys/kernel/random/boot_id", buf, size) == 0 && *buf;
-}
-
 /* A letter a CPU, after the id of this boot: seen, lost, or not known. */
 static void read_known(char *state, size_t n)
 {
@@ -180,7 +176,7 @@ static void read_known(char *state, size_t n)
 	char boot[64];
 	size_t b, len = 0;
 
-	if (!boot_id(boot, sizeof(boot)) || file_read(KNOWN, CPU_MAX + 128, &text, &len) < 0)
+	if (!proc_boot_id(boot, sizeof(boot)) || file_read(KNOWN, CPU_MAX + 128, &text, &len) < 0)
 		return;
 	b = strlen(boot);
 	if (len < b + 1 || memcmp(text, boot, b) != 0 || text[b] != ' ')
@@ -196,7 +192,7 @@ static void write_known(const char *state)
 	AUTO_FREE char *text = NULL;
 	char boot[64];
 
-	if (geteuid() != 0 || !boot_id(boot, sizeof(boot)))
+	if (geteuid() != 0 || !proc_boot_id(boot, sizeof(boot)))
 		return;
 	text = mem_printf("%s %s\n", boot, state);
 	file_replace(KNOWN, text, strlen(text), 0644);

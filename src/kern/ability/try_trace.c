@@ -12,13 +12,12 @@
 #include "kern/ability/try_perf.h"
 #include "kern/mounts.h"
 #include "kern/perf.h"
+#include "kern/proc.h"
 
 #define TEXT_LIMIT (16u << 20)
 #define GROUP "kymo_doctor_" /* followed by the PID of who tries */
 /* A function every kernel has, and that may be probed. */
 #define ANY_FUNCTION "vfs_read"
-/* The first PID namespace has this inode on every kernel (PROC_PID_INIT_INO). */
-#define INIT_PIDNS 0xEFFFFFFCu
 
 static int read_in(const struct try_trace *t, const char *file, char **ret)
 {
@@ -92,11 +91,9 @@ static void sweep(const struct try_trace *t)
 {
 	AUTO_FREE char *text = NULL;
 	char *save = NULL;
-	struct stat st;
 
 	/* PIDs of another namespace say nothing about who is alive. */
-	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino != INIT_PIDNS ||
-	    read_in(t, "dynamic_events", &text) < 0)
+	if (!proc_first_pidns() || read_in(t, "dynamic_events", &text) < 0)
 		return;
 	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
 		const char *group = strstr(l, ":" GROUP),

@@ -10,6 +10,7 @@
 #include "config.h"
 #include "kern/cpu.h"
 #include "kern/perf.h"
+#include "kern/proc.h"
 
 static void about_u32(struct strbuf *b, uint32_t v)
 {
@@ -47,35 +48,16 @@ static bool counted(struct strbuf *b, uint32_t n, const struct strbuf *list)
 	return n > 0;
 }
 
-/* "key<tabs>: value" in such a text, the first one. */
-static bool value_in(const char *text, const char *key, char *buf, size_t size)
-{
-	const char *p;
-	size_t n;
-
-	for (p = text; p; p = strchr(p, '\n')) {
-		p += *p == '\n';
-		if (strncmp(p, key, strlen(key)) == 0)
-			break;
-	}
-	if (!p || !(p = strchr(p, ':')))
-		return false;
-	p += 1 + strspn(p + 1, " \t");
-	n = strcspn(p, "\n");
-	snprintf(buf, size, "%.*s", (int)n, p);
-	return true;
-}
-
 static bool cpuid(struct strbuf *b)
 {
 	char vendor[64], family[16], model[16], step[16], text[160];
 	AUTO_FREE char *info = NULL;
 
 	if (file_read("/proc/cpuinfo", 1 << 20, &info, NULL) < 0 ||
-	    !value_in(info, "vendor_id", vendor, sizeof(vendor)) ||
-	    !value_in(info, "cpu family", family, sizeof(family)) ||
-	    !value_in(info, "model\t", model, sizeof(model)) ||
-	    !value_in(info, "stepping", step, sizeof(step)))
+	    !proc_value(info, "vendor_id", ':', vendor, sizeof(vendor)) ||
+	    !proc_value(info, "cpu family", ':', family, sizeof(family)) ||
+	    !proc_value(info, "model", ':', model, sizeof(model)) ||
+	    !proc_value(info, "stepping", ':', step, sizeof(step)))
 		return false;
 	snprintf(text, sizeof(text), "%s,%s,%s,%s", vendor, family, model, step);
 	about_string(b, text);
@@ -88,9 +70,9 @@ static bool cpu_desc(struct strbuf *b)
 	char text[128];
 
 	if (file_read("/proc/cpuinfo", 1 << 20, &info, NULL) < 0 ||
-	    (!value_in(info, "model name", text, sizeof(text)) &&
-	     !value_in(info, "Processor", text, sizeof(text)) &&
-	     !value_in(info, "CPU implementer", text, sizeof(text))))
+	    (!proc_value(info, "model name", ':', text, sizeof(text)) &&
+	     !proc_value(info, "Processor", ':', text, sizeof(text)) &&
+	     !proc_value(info, "CPU implementer", ':', text, sizeof(text))))
 		return false;
 	about_string(b, text);
 	return true;
@@ -177,8 +159,8 @@ static bool numa_node(struct strbuf *b, int node)
 
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", node);
 	if (file_read(path, 1 << 20, &info, NULL) < 0 ||
-	    !value_in(info, all, total, sizeof(total)) ||
-	    !value_in(info, unused, available, sizeof(available)))
+	    !proc_value(info, all, ':', total, sizeof(total)) ||
+	    !proc_value(info, unused, ':', available, sizeof(available)))
 		return false;
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
 	if (file_line(path, list, sizeof(list)) < 0)
@@ -323,7 +305,7 @@ bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf
 	case PERFDATA_CPUID: return cpuid(b);
 	case PERFDATA_TOTAL_MEM:
 		if (file_read("/proc/meminfo", 1 << 20, &info, NULL) < 0 ||
-		    !value_in(info, "MemTotal", text, sizeof(text)))
+		    !proc_value(info, "MemTotal", ':', text, sizeof(text)))
 			return false;
 		u64(b, strtoull(text, NULL, 10));
 		return true;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "kern/proc.h"
 #include "sym/find/cache.h"
 #include "sym/names/answers.h"
 
@@ -67,11 +68,6 @@ static uint64_t address_of(const char *text, const char *name)
 	return symline_addr(p, text + strlen(text));
 }
 
-static bool boot_id(char *buf, size_t size)
-{
-	return file_line("/proc/sys/kernel/random/boot_id", buf, size) == 0 && *buf;
-}
-
 static int from_cache(int cache, const struct build_id *id, struct ksyms *k)
 {
 	struct cache_key key = cache_key_kernel(id);
@@ -84,7 +80,7 @@ static int from_cache(int cache, const struct build_id *id, struct ksyms *k)
 	void *p;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size < 128 || st.st_size > MAX_TEXT ||
-	    !boot_id(boot, sizeof(boot)))
+	    !proc_boot_id(boot, sizeof(boot)))
 		return -ENOENT;
 	/* one byte more than the file, so that it ends as a string */
 	p = mmap(NULL, (size_t)st.st_size + 1, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -118,7 +114,7 @@ static void to_cache(int cache, const struct build_id *id, const struct ksyms *k
 	AUTO_STRBUF b = { 0 };
 	char boot[64];
 
-	if (!boot_id(boot, sizeof(boot)))
+	if (!proc_boot_id(boot, sizeof(boot)))
 		return;
 	strbuf_printf(&b, HEAD_FORMAT, boot, (unsigned long long)k->start,
 		      (unsigned long long)k->stext, (unsigned long long)k->end);
@@ -420,7 +416,7 @@ static bool state_line(char *buf, size_t size)
 	AUTO_FREE char *modules = NULL;
 	char boot[64];
 
-	if (!boot_id(boot, sizeof(boot)))
+	if (!proc_boot_id(boot, sizeof(boot)))
 		return false;
 	if (file_read("/proc/modules", 16 << 20, &modules, NULL) < 0)
 		modules = NULL;

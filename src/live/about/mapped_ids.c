@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "kern/proc.h"
 #include "live/about/mmap2.h"
+#include "live/loop.h"
 #include "sym/elf/elf.h"
 
 #define MAX_FILES 65536u /* remembered at a time */
@@ -50,15 +51,6 @@ void mapped_ids_free(struct mapped_ids *m)
 	vec_free(&m->known);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
-}
-
-/* As fine as the times of files are. */
-static uint64_t mapped_ids_tick(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static bool same_change(const struct known *k, const struct stat *st)
@@ -142,7 +134,7 @@ static struct known *mapped_ids_slot_of(struct mapped_ids *m, const struct mmap2
 static struct build_id mapped_ids_id_of(struct mapped_ids *m, const struct mmap2 *r)
 {
 	struct known *k;
-	uint64_t now = mapped_ids_tick();
+	uint64_t now = loop_clock(CLOCK_REALTIME_COARSE); /* as fine as the times of files */
 	struct build_id id;
 
 	pthread_mutex_lock(&m->lock);

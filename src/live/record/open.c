@@ -40,14 +40,6 @@ static void on_wrote(void *ctx, const char *name)
 	record_note(ctx, false, "wrote %s", name);
 }
 
-static uint64_t now_ns(int clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static bool any_tracepoint(const struct spec_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -207,8 +199,8 @@ static int open_all(struct recording *r, struct err *e)
 	r->out.ctx = r;
 	if (any_tracepoint(&a->events))
 		r->out.tracefs = tracefs_find(e);
-	r->out.wall_ns = now_ns(CLOCK_REALTIME);
-	r->out.clock_ns = now_ns(a->capture.has_clock ? a->capture.clock_id : CLOCK_MONOTONIC);
+	r->out.wall_ns = loop_clock(CLOCK_REALTIME);
+	r->out.clock_ns = loop_clock(a->capture.has_clock ? a->capture.clock_id : CLOCK_MONOTONIC);
 	return record_out_open(&r->out, e);
 }
 

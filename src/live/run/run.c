@@ -11,14 +11,6 @@
 
 #define POLL_MS 30 /* how long a message may wait unannounced */
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t run_session_wall(void *ctx, uint64_t boot_ns)
 {
 	return boot_ns + ((struct run *)ctx)->boot_offset;
@@ -158,7 +150,7 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 	     struct run **ret, char **log, struct err *e)
 {
 	struct run *r = mem_alloc(sizeof(*r));
-	uint64_t real = clock_ns(CLOCK_REALTIME);
+	uint64_t real = loop_clock(CLOCK_REALTIME);
 	int k;
 
 	r->p = p;
@@ -166,7 +158,7 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 	r->o = *o;
 	r->child = o->child;
 	r->since = loop_now();
-	r->boot_offset = real - clock_ns(CLOCK_BOOTTIME);
+	r->boot_offset = real - loop_clock(CLOCK_BOOTTIME);
 	r->map_fd = mem_alloc((p->maps.n + 1) * sizeof(int));
 	r->prog_fd = mem_alloc((p->codes.n + 1) * sizeof(int));
 	if (o->verbose)
@@ -257,7 +249,7 @@ static int start_timers(struct run *r, struct err *e)
 static int attach_all(struct run *r, struct err *e)
 {
 	uint32_t key = LANG_INFO_START;
-	uint64_t now = clock_ns(CLOCK_BOOTTIME);
+	uint64_t now = loop_clock(CLOCK_BOOTTIME);
 	int k = 0;
 
 	if (r->map_fd[LANG_MAP_INFO] >= 0)

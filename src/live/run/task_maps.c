@@ -10,7 +10,6 @@
 #include "live/run/session.h"
 
 #define THREAD O_EXCL /* PIDFD_THREAD: of a thread, not only of a process (Linux 6.9) */
-#define FIRST_PIDNS 0xeffffffcu
 
 static int run_task_maps_pidfd(int32_t tid)
 {
@@ -60,7 +59,6 @@ int run_task_map(void)
 
 bool run_task_storage(void *ctx)
 {
-	struct stat ns;
 	int fd = run_task_maps_pidfd((int32_t)syscall(SYS_gettid));
 
 	(void)ctx;
@@ -68,7 +66,7 @@ bool run_task_storage(void *ctx)
 		return false;
 	close(fd);
 	/* Threads must have here the numbers that programs see. */
-	if (stat("/proc/self/ns/pid", &ns) < 0 || ns.st_ino != FIRST_PIDNS)
+	if (!proc_first_pidns())
 		return false;
 	fd = run_task_map();
 	if (fd < 0)

@@ -207,20 +207,14 @@ static struct hit_stack *stack_in(const struct hit_generation *g, uint32_t tid, 
 	return low ? &t->stacks.data[low - 1] : NULL;
 }
 
-static struct hit_stack *stack_of(const struct walked_hits *h, uint32_t tid, uint64_t time)
+/* The thread's nearest on that side of time. */
+static struct hit_stack *stack_near(const struct walked_hits *h, uint32_t tid, uint64_t time,
+				    bool next)
 {
-	struct hit_stack *a = stack_in(&h->now, tid, time, false),
-			 *b = stack_in(&h->before, tid, time, false);
+	struct hit_stack *a = stack_in(&h->now, tid, time, next),
+			 *b = stack_in(&h->before, tid, time, next);
 
-	return a && (!b || a->time >= b->time) ? a : b;
-}
-
-static struct hit_stack *stack_after(const struct walked_hits *h, uint32_t tid, uint64_t time)
-{
-	struct hit_stack *a = stack_in(&h->now, tid, time, true),
-			 *b = stack_in(&h->before, tid, time, true);
-
-	return a && (!b || a->time <= b->time) ? a : b;
+	return a && (!b || (next ? a->time <= b->time : a->time >= b->time)) ? a : b;
 }
 
 static void walked_hits_add_stack(struct hit_generation *g, uint32_t tid, struct hit_stack s)
@@ -253,7 +247,7 @@ bool walked_hits_stack(struct walked_hits *h, const struct walker_sample *s)
 	new.later = s->kind == WALKER_HIT_LATER;
 	if (s->n_user && !new.later)
 		new.frames = arena_dup(&h->now.frames, s->user, s->n_user * sizeof(*s->user));
-	old = stack_of(h, (uint32_t)s->tid, s->time);
+	old = stack_near(h, (uint32_t)s->tid, s->time, false);
 	if (old && old->time == s->time && old->later)
 		*old = new;
 	else
@@ -408,31 +402,29 @@ static void walked_hits_put_sample(struct walked_hits *h, const uint8_t *rec,
 	struct perf_event_header head;
 	uint64_t nr, user = (uint64_t)PERF_CONTEXT_USER;
 	uint32_t n = s ? s->n : 0;
-	size_t chain_end, more;
+	size_t chain_end, size;
 
 	memcpy(&head, rec, sizeof(head));
+	size = head.size;
 	memcpy(&nr, rec + h->chain_at, sizeof(nr));
 	if (nr > (head.size - h->chain_at - 8) / 8)
 		n = 0; /* no chain of the kernel's making */
 	chain_end = h->chain_at + 8 + (n ? nr * 8 : 0);
 	if (n && head.size + 8u + n * 8u > SAMPLE_MAX)
 		n = (SAMPLE_MAX - head.size - 8u) / 8;
-	more = n ? 8u + n * 8u : 0;
 	if (n) {
-		struct perf_event_header longer = head;
-
-		longer.size = (uint16_t)(head.size + more);
+		head.size = (uint16_t)(head.size + 8u + n * 8u);
 		nr += n + 1;
-		strbuf_add(&h->out, (const char *)&longer, sizeof(longer));
+		strbuf_add(&h->out, (const char *)&head, sizeof(head));
 		strbuf_add(&h->out, (const char *)rec + sizeof(head), h->chain_at - sizeof(head));
 		strbuf_add(&h->out, (const char *)&nr, sizeof(nr));
 		strbuf_add(&h->out, (const char *)rec + h->chain_at + 8,
 			   chain_end - h->chain_at - 8);
 		strbuf_add(&h->out, (const char *)&user, sizeof(user));
 		strbuf_add(&h->out, (const char *)s->frames, n * 8u);
-		strbuf_add(&h->out, (const char *)rec + chain_end, head.size - chain_end);
+		strbuf_add(&h->out, (const char *)rec + chain_end, size - chain_end);
 	} else {
-		strbuf_add(&h->out, (const char *)rec, head.size);
+		strbuf_add(&h->out, (const char *)rec, size);
 	}
 	if (s)
 		h->end[s->end < UNWIND_END_MAX ? s->end : UNWIND_NONE]++;
@@ -449,7 +441,8 @@ static const struct hit_stack *walked_hits_choose(struct walked_hits *h,
 						  uint64_t time, bool *wait)
 {
 	const uint8_t *rec = (const uint8_t *)h->waiting.data + held->at;
-	const struct hit_stack *p = stack_of(h, tid, time), *n = stack_after(h, tid, time);
+	const struct hit_stack *p = stack_near(h, tid, time, false),
+			       *n = stack_near(h, tid, time, true);
 	bool is_p = p && time - p->time < CLOSE_NS && (h->copies || p->mark == held->mark);
 	bool is_n = n && n->time - time < CLOSE_NS && !h->copies && n->mark == held->mark;
 	int64_t order;

@@ -6,18 +6,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <string.h>
-#include <time.h>
 
 #include "sym/find/cache.h"
 #include "walk.skel.h"
-
-uint64_t walker_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 {

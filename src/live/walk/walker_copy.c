@@ -38,7 +38,7 @@ static void walker_copy_append(struct walker *w, struct walker_copied *c)
 	w->n_copied++;
 	w->stats.copies++;
 	/* On a busy machine we may come late to it: what maps its code is still to be read then. */
-	c->since = walker_now();
+	c->since = loop_now();
 }
 
 void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size)
@@ -177,7 +177,7 @@ static bool finish_one(struct walker *w, struct walker_copied *c, bool last)
 
 	unwind(w, c, &sp, chain, &r);
 	if (!last &&
-	    (sp.pending || (r.end == UNWIND_NO_MAP && walker_now() - c->since < WAIT_MAP_NS)))
+	    (sp.pending || (r.end == UNWIND_NO_MAP && loop_now() - c->since < WAIT_MAP_NS)))
 		return false;
 	if (r.end == UNWIND_NEEDS_FULL || r.end == UNWIND_NO_REGISTER) {
 		sp.full = true;
@@ -203,7 +203,7 @@ static bool finish_one(struct walker *w, struct walker_copied *c, bool last)
 /* Nothing waits: tables are not looked at for a while. Where only a few stacks are copied. */
 static void rest(struct walker *w)
 {
-	uint64_t now = walker_now();
+	uint64_t now = loop_now();
 
 	if (!w->o.function || w->copied || now - w->rested < REST_NS)
 		return;
@@ -218,7 +218,7 @@ static void rest(struct walker *w)
 int walker_copy_finish(struct walker *w, bool all, walker_fn *fn, void *ctx)
 {
 	struct walker_copied **at = &w->copied, *c;
-	uint64_t now = walker_now();
+	uint64_t now = loop_now();
 	int n = 0, err = 0;
 
 	while ((c = *at) && !err) {

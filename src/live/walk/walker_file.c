@@ -198,7 +198,7 @@ static void finished(struct walker *w, uint32_t file, struct built *b, int err)
 
 	f->st = b->st;
 	f->has_stat = b->has_stat;
-	f->checked = walker_now();
+	f->checked = loop_now();
 	w->n_pending--;
 	if (err) {
 		f->state = WALKER_FILE_NONE;
@@ -211,7 +211,7 @@ static void finished(struct walker *w, uint32_t file, struct built *b, int err)
 	}
 	f->state = WALKER_FILE_READY;
 	f->n_rows = b->rows->n_rows;
-	f->last_used = walker_now();
+	f->last_used = loop_now();
 	w->stats.tables++;
 	w->stats.rows += f->n_rows;
 	w->stats.tables_cached += b->cached;
@@ -314,9 +314,9 @@ static bool unchanged(struct walker_file *f, const struct walker_file_id *id)
 	int fd;
 	bool same;
 
-	if (!f->has_stat || walker_now() - f->checked < CHECK_EVERY)
+	if (!f->has_stat || loop_now() - f->checked < CHECK_EVERY)
 		return true;
-	f->checked = walker_now();
+	f->checked = loop_now();
 	fd = open_mapped(id->pid, id->start, id->end);
 	if (fd < 0)
 		return true;
@@ -388,7 +388,7 @@ static uint32_t file_new(struct walker *w, uint64_t key, const struct walker_fil
 				   .end = id->end,
 				   .ino = id->ino,
 				   .path = mem_strdup(id->path),
-				   .last_used = walker_now() };
+				   .last_used = loop_now() };
 	*map_at(&w->file_by_key, key) = i + 1;
 	enqueue(w, f);
 	return i;
@@ -416,7 +416,7 @@ uint32_t walker_file_get(struct walker *w, const struct walker_file_id *id)
 		f = &w->files.data[i];
 		if (unchanged(f, id)) {
 			f->refs++;
-			f->last_used = walker_now();
+			f->last_used = loop_now();
 			f->hits += f->state == WALKER_FILE_PENDING;
 			/* The process that had it first may be gone by now. */
 			if (f->state == WALKER_FILE_FREE || f->state == WALKER_FILE_PENDING) {

@@ -164,7 +164,7 @@ static int take_table(int fd, walker_fn *fn, void *ctx)
 static int take_waits(struct walker *w, walker_fn *fn, void *ctx)
 {
 	int fd = bpf_map__fd(w->bpf->maps.off_waits), err = 0;
-	uint64_t now = walker_now();
+	uint64_t now = loop_now();
 	struct walk_off_wait wait;
 	uint32_t key, last;
 	bool first = true;

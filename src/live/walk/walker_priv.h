@@ -25,6 +25,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "live/attached.h"
+#include "live/loop.h"
 #include "live/walk/walker.h"
 #include "live/walk/walker_abi.h"
 
@@ -219,7 +220,6 @@ struct walker {
 	struct walker_stats stats;
 };
 
-uint64_t walker_now(void);
 uint32_t walker_states(struct walker *w); /* how many, and where in them each kind begins */
 
 /* walker_slab.c */

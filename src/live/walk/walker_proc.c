@@ -24,7 +24,7 @@
 /* Blocks whose rest is over may be used again; all of them when there is need. */
 static void old_lists(struct walker *w, bool all)
 {
-	uint64_t now = walker_now();
+	uint64_t now = loop_now();
 	size_t keep = 0;
 
 	for (size_t i = 0; i < w->old_lists.n; i++) {
@@ -51,7 +51,7 @@ static void list_drop(struct walker *w, struct walker_proc *p)
 	if (p->n_blocks) {
 		w->maps[p->first * WALKER_LIST_BLOCK].generation = 0;
 		vec_push(&w->old_lists,
-			 (struct walker_old_list){ { p->first, p->n_blocks }, walker_now() });
+			 (struct walker_old_list){ { p->first, p->n_blocks }, loop_now() });
 	}
 	p->n_blocks = 0;
 }
@@ -125,7 +125,7 @@ struct walker_proc *walker_proc_find(struct walker *w, int32_t pid)
  */
 static void prune(struct walker *w)
 {
-	uint64_t now = walker_now();
+	uint64_t now = loop_now();
 
 	if (w->n_dead < 1024 || w->n_dead < w->n_live || now - w->pruned < DEAD_NS)
 		return;
@@ -286,7 +286,7 @@ void walker_proc_scan(struct walker *w, int32_t pid, int32_t tid)
 	if (file_read(name, MAPS_FILE_MAX, &text, NULL) < 0 || !text[0])
 		return;
 	p = proc_get(w, pid);
-	p->scanned = walker_now();
+	p->scanned = loop_now();
 	forget_maps(w, p);
 	for (char *at = text; proc_map_next(&at, &m);) {
 		size_t n = strlen(m.path) - (str_ends(m.path, " (deleted)") ? 10 : 0);
@@ -319,7 +319,7 @@ void walker_proc_missed(struct walker *w, const struct walk_sample *s)
 {
 	struct walker_proc *p = walker_proc_find(w, (int32_t)s->pid);
 	const struct walker_mapping *m = NULL;
-	uint64_t now = walker_now();
+	uint64_t now = loop_now();
 
 	if (p && !p->dead)
 		m = walker_proc_at(p, s->end_pc);
@@ -420,7 +420,7 @@ void walker_exit(struct walker *w, int32_t pid, int32_t tid, uint64_t time)
 		vec_each (&p->maps, m)
 			walker_file_put(w, m->file);
 		p->dead = true;
-		p->dead_time = walker_now();
+		p->dead_time = loop_now();
 		w->n_live--;
 		w->n_dead++;
 		walker_proc_mark(w, p);

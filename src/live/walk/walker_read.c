@@ -173,12 +173,12 @@ bool walker_waiting(const struct walker *w)
 
 void walker_settle(struct walker *w, int timeout_ms)
 {
-	uint64_t end = walker_now() + (uint64_t)timeout_ms * 1000000u;
+	uint64_t end = loop_now() + (uint64_t)timeout_ms * 1000000u;
 	bool busy = true;
 
 	w->settling = true;
 
-	while (busy && walker_now() < end) {
+	while (busy && loop_now() < end) {
 		pthread_mutex_lock(&w->lock);
 		walker_proc_flush(w);
 		busy = w->n_pending > 0;
