@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The kernel's type information: finding a type's number by its name.
- *
- * Enough to load BPF programs that are tied to a kernel function or tracepoint
- * (fentry, tp_btf), which name their target by number. No size in the data is
- * believed without a check.
- */
+/* The kernel's type information: a type's number by its name, for BPF programs that are tied to
+ * a function or tracepoint (fentry, tp_btf). No size in the data is believed without a check. */
 #ifndef KYMO_KERN_BTF_H
 #define KYMO_KERN_BTF_H
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's types by number and by name: members, parameters, sizes.
- *
- * Opening makes an index of all types (about 1 ms for a kernel's 130,000). Ids
- * and names come from the blob, which is checked once; whatever is asked for
- * with an id outside gives "void". A module's types stand behind the kernel's
- * and refer to them: open it with the kernel's as base.
+ * The kernel's types by number and by name: members, parameters, sizes. Opening makes an index of
+ * all (about 1 ms for a kernel's 130,000). Whatever is asked for with an id outside gives "void". A
+ * module's types refer to the kernel's: open it with those as base.
  */
 #ifndef KYMO_KERN_BTF_TYPES_H
 #define KYMO_KERN_BTF_TYPES_H

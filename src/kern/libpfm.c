@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of libpfm4 that pfm.c uses, under its own names, loaded at the first call.
- *
- * Linked in the usual way its tables cost every start of kymo 41,000 relocations,
- * though few ask for a CPU maker's event name. Static builds link it and leave
- * this file empty. Where it is gone at run time, pfm_initialize() fails.
+ * The part of libpfm4 that pfm.c uses, loaded at the first call: linked, its tables cost every
+ * start 41,000 relocations. Static builds link it and leave this file empty. Where it is gone at
+ * run time, pfm_initialize() fails.
  */
 #include "config.h"
 

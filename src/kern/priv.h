@@ -26,12 +26,8 @@ bool priv_perfmon(const struct priv *p); /* perf events of all, paranoid or not 
 /* "CAP_PERFMON, CAP_BPF": the names of those in set that matter to a tracer; false when none. */
 bool priv_names(uint64_t set, char *buf, size_t size);
 
-/*
- * The kernel's lockdown mode, which takes abilities even from root.
- *
- * It stands in securityfs; where that is not mounted, root reads it through a
- * mount of its own that nobody else sees.
- */
+/* The kernel's lockdown mode, which takes abilities even from root. Where securityfs is not
+ * mounted, root reads it through a mount of its own. */
 
 enum lockdown {
 	LOCKDOWN_UNKNOWN, /* securityfs is not mounted, or this user may not read it */

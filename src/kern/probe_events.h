@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's dynamic events: kprobe_events and uprobe_events of tracefs.
- *
- * root is a tracefs directory. A definition is one line in the kernel's own
- * words ("p:probe/open do_sys_open name=+0(%si):string"); what the kernel
- * finds wrong with it comes from its error_log, with a caret at the spot.
+ * The kernel's dynamic events (kprobe_events, uprobe_events) in root, a tracefs directory. A
+ * definition is a line in the kernel's own words ("p:probe/open do_sys_open name=+0(%si):string");
+ * what is wrong with it comes from error_log, with a caret.
  */
 #ifndef KYMO_KERN_PROBE_EVENTS_H
 #define KYMO_KERN_PROBE_EVENTS_H

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes to the kernel's files that are taken back, whatever happens.
- *
- * Before a change is made, how to undo it is written to a journal in a directory
- * that only root can write. undo_all() takes all back, the last change first, and
- * removes the journal. After kill -9 the journal is still there: the next kymo,
- * whatever its command, finds that its process is gone and does it then.
+ * Changes to the kernel's files that are taken back, whatever happens: before one is made, how to
+ * undo it is written to a journal that only root can write. undo_all() takes all back, the last
+ * first, and removes it. After kill -9 the next kymo, whatever its command, finds it and does it
+ * then.
  */
 #ifndef KYMO_KERN_UNDO_H
 #define KYMO_KERN_UNDO_H

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Is this a virtual machine or a container, and whose?
- *
- * On x86 the CPU itself says (CPUID); elsewhere the firmware does (DMI, device
- * tree). DMI names the product as well: "Google Compute Engine".
- */
+/* Is this a virtual machine or a container, and whose? On x86 CPUID says; elsewhere the firmware
+ * (DMI, device tree). DMI names the product as well: "Google Compute Engine". */
 #ifndef KYMO_KERN_VIRT_H
 #define KYMO_KERN_VIRT_H
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this machine lets this user see, line by line, with the reason and the
- * way to get the rest.
- *
- * Two steps: facts are gathered by trying (try_*.h, virt.h, priv.h ...; each
- * can be used alone), then put into words by one small function per line, which
- * looks at the facts only. So the words for machines that are not at hand are
+ * What this machine lets this user see, line by line, with the reason and the way to get the rest.
+ * Facts are gathered by trying (try_*.h, virt.h, priv.h ...), then put into words by a small
+ * function per line, which looks at the facts only: so the words for machines not at hand are
  * tested as well.
  */
 #ifndef KYMO_KERN_ABILITY_ABILITY_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What bpf(2) grants this process, found by loading the smallest program of
- * each type, making the smallest map and asking for each helper. All is closed
- * again at once. Whether the kernel can also attach a fentry program depends on
- * the processor; where its configuration does not tell, one is attached to a
- * function that nobody calls (detaching takes some 0.2 s, hence not always).
+ * What bpf(2) grants this process, by loading the smallest program of each type, making the
+ * smallest map and asking for each helper. Whether a fentry program can be attached depends on the
+ * processor; where the configuration does not tell, one is attached to a function nobody calls
+ * (detaching takes some 0.2 s).
  */
 #ifndef KYMO_KERN_ABILITY_TRY_BPF_H
 #define KYMO_KERN_ABILITY_TRY_BPF_H

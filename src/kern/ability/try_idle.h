@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does perf get samples of what happens while a CPU idles?
- *
- * There are kernels (of virtual machines that others look after) that keep some tasks from perf,
- * and with them the idle tasks of CPUs that were made from these: what happens there is hidden from
- * perf's rings, not from BPF programs. It is tried with a clock that ticks fast for a moment: on a
- * CPU that idles, ticks without samples tell.
+ * Does perf get samples of what happens while a CPU idles? Some kernels (of virtual machines) keep
+ * tasks from perf, and with them the idle tasks of CPUs made from these; BPF programs still see
+ * them. It is tried with a fast clock: on a CPU that idles, ticks without samples tell.
  */
 #ifndef KYMO_KERN_ABILITY_TRY_IDLE_H
 #define KYMO_KERN_ABILITY_TRY_IDLE_H

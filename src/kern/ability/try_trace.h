@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What tracefs grants this process, found by trying, and what others left there.
- *
- * A probe is tried by defining one that is never enabled, in a group of its
- * own, and removing it at once; what a killed kymo left of that is removed
- * first. The function tracer is tried by reading the functions it offers: no
- * tracer is switched on, and kernel.ftrace_enabled is only read.
+ * What tracefs grants this process, and what others left there. A probe is tried by defining one
+ * that is never enabled and removing it at once (what a killed kymo left is removed first), the
+ * function tracer by reading the functions it offers: nothing is switched on.
  */
 #ifndef KYMO_KERN_ABILITY_TRY_TRACE_H
 #define KYMO_KERN_ABILITY_TRY_TRACE_H

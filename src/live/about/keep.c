@@ -172,16 +172,14 @@ static bool is_held(const struct keep *k, const struct mmap2 *m)
 }
 
 /*
- * Keeping files that have no build-id. One is made of what is in them, and the recording's list
- * of build-ids says by it which copy is meant.
+ * Files without a build-id get one made of what is in them, by which the recording names the copy.
  *
- * What runtimes write of the code they compile, perf maps and jitdump files, is in a /tmp or a
- * folder that may go with the process: a container's, a service's own. While recording the
- * folder, or the dump, is held open; at the end, when all is written, the files of processes
- * whose compiled code was hit are copied into the cache.
+ * What runtimes write of compiled code, perf maps and jitdump files, is in a folder that may go
+ * with the process (a container's, a service's). The folder, or the dump, is held open while
+ * recording; files of processes whose compiled code was hit are copied at the end.
  *
- * Programs (Go's and Rust's, for example, and what many a compiler makes) are held open as those
- * with a build-id are, and copied where their path leads to another file at the end, or to none.
+ * Programs (Go's and Rust's, for example) are held open as others are, and copied where their path
+ * leads to another file at the end, or to none.
  */
 
 /* Most processes share one /tmp: it is held once. */

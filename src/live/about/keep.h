@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that may be gone when a recording is read: deleted ones, those of containers,
- * those in folders for temporary files. While recording they are only held open, which costs
- * next to nothing and keeps them readable; at the end those that samples fell into are copied
- * into the cache, within limits. Other files are looked at once, by two stat() calls.
+ * Programs that may be gone when a recording is read: deleted ones, those of containers, in folders
+ * for temporary files. While recording they are held open; at the end those that were hit are
+ * copied into the cache, within limits. Other files cost two stat() calls once. A process that has
+ * ended before its mapping was seen cannot be asked.
  *
- * A recording tells files apart by path and build-id, and in a container both can be anybody's.
- * So a copy is kept for the recording it was made with, and where different files had one path
- * and one build-id, none of them is.
- *
- * A process that has ended before its mapping was seen cannot be asked any more.
+ * In a container paths and build-ids can be anybody's: a copy is kept for its recording, and where
+ * different files had one path and one build-id, none is.
  */
 #ifndef KYMO_LIVE_ABOUT_KEEP_H
 #define KYMO_LIVE_ABOUT_KEEP_H

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The running kernel's symbols, for a recorder: where its text lies, and the few
- * lines of kallsyms that name what was hit, to go with a recording.
- *
- * The kernel takes tens of milliseconds to write /proc/kallsyms, so its own part
- * of it (not modules' and BPF programs', which come and go) is kept in the cache
- * folder for as long as the kernel runs.
+ * The running kernel's symbols, for a recorder: where its text lies, and the lines of kallsyms that
+ * name what was hit. The kernel takes tens of milliseconds to write them, so its own part (not
+ * modules' and BPF programs') is kept in the cache while the kernel runs.
  */
 #ifndef KYMO_LIVE_ABOUT_KSYMS_H
 #define KYMO_LIVE_ABOUT_KSYMS_H

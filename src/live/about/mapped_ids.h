@@ -2,14 +2,11 @@
 /*
  * Build-ids of what is mapped while a recording runs.
  *
- * The kernel would put them into its records itself (attr.build_id). But it builds one record for
- * all who listen, and never takes the mark of a build-id off again: who did not ask gets the mark
- * on a record with a file's number, and perf up to 6.1 aborts on that. So one recording would spoil
- * all others on the machine. Here the records come without, and the files are asked.
- *
- * A file is told from others of its path by its number and generation, a mapping that still exists
- * is asked first. What cannot be known for sure stays without a build-id: keep.h keeps such
- * programs by what is in them.
+ * The kernel would put them into its records (attr.build_id), but makes one record for all who
+ * listen and never takes the mark of a build-id off again: who did not ask gets it on a record with
+ * a file's number, and perf up to 6.1 aborts on that. So records come without, and the files are
+ * asked: the mapping first, if it still exists, and by number and generation. What is not known for
+ * sure stays without (keep.h).
  */
 #ifndef KYMO_LIVE_ABOUT_MAPPED_IDS_H
 #define KYMO_LIVE_ABOUT_MAPPED_IDS_H

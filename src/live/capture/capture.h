@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A recording in progress: events opened on a target with rings, records out.
- *
- * Bytes go from the rings to whoever asks as they stand; what they mean is the
- * reader's business. Loss is counted by the kernel per event and read at the end.
- */
+/* A recording in progress: events opened on a target with rings. Bytes go to whoever asks as
+ * they stand. Loss is counted by the kernel per event and read at the end. */
 #ifndef KYMO_LIVE_CAPTURE_CAPTURE_H
 #define KYMO_LIVE_CAPTURE_CAPTURE_H
 

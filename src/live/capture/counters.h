@@ -2,9 +2,8 @@
 /*
  * Counting: events opened on a target, switched on and off, and read.
  *
- * Fills a struct count_set (event/count.h) with what has passed since
- * counters_open() or the last counters_read(). An event that cannot be counted
- * here is marked unsupported and the rest goes on; only what the user must act
+ * Fills a struct count_set (event/count.h) with what has passed since counters_open() or the last
+ * counters_read(). What cannot be counted here is marked unsupported; only what the user must act
  * upon (no permission, too many open files) is an error.
  */
 #ifndef KYMO_LIVE_CAPTURE_COUNTERS_H

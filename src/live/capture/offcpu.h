@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time off the CPU as samples: what the walker summed (live/walk/walker.h) becomes
- * samples of the event "offcpu-time", a period in nanoseconds and the stack that
- * waited, as perf record --off-cpu writes them.
- *
- * Kernel stacks begin behind the scheduler. Samples carry the user's innermost
- * function as their address, as perf's do, and its system call's kernel functions
- * in front of it in the chain.
+ * Time off the CPU as samples of the event "offcpu-time", a period in nanoseconds and the stack
+ * that waited, as perf record --off-cpu writes them. Kernel stacks begin behind the scheduler. The
+ * address is the user's innermost function, as perf's is; the system call's kernel functions are in
+ * the chain.
  */
 #ifndef KYMO_LIVE_CAPTURE_OFFCPU_H
 #define KYMO_LIVE_CAPTURE_OFFCPU_H

@@ -18,9 +18,8 @@ size_t capture_ring_of(const struct capture *c, const struct capture_event *ev, 
 int capture_open_all(struct capture *c, struct err *e);
 
 /*
- * Before a recording: what of the events this machine's processor has. Without a PMU cycles become
- * cpu-clock, told through o->fallback; other events that this machine has not are an error, and so
- * are precise samples where there are none (:p, :pp, :ppp, but not :P).
+ * Which events this machine has. Without a PMU cycles become cpu-clock, told through o->fallback;
+ * others are an error, and so are precise samples where there are none (:p, :pp, :ppp, not :P).
  */
 int capture_probe(struct spec_list *l, const struct capture_opts *o, struct err *e);
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timing one kernel function with BPF programs at its entry and exit (fentry and
- * fexit), which is cheaper than probes: the kernel jumps to them, nothing is
- * trapped and nothing sent. Needs BTF and trampolines; whoever gets -ENOTSUP or any
- * other error here uses probes.
+ * Timing a kernel function with BPF programs at its entry and exit (fentry, fexit): cheaper than
+ * probes, nothing is trapped or sent. Needs BTF and trampolines; whoever gets an error uses probes.
  */
 #ifndef KYMO_LIVE_PROBE_FUNCTIME_H
 #define KYMO_LIVE_PROBE_FUNCTIME_H

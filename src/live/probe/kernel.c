@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel and its modules as what a probe is put into.
- *
- * A file with debug info that is in one of the usual places is used without
- * being asked for, if its build-id says that it is the running kernel's. One
- * that was asked for may be another kernel's: then its definitions can be shown,
- * but not added here.
+ * The kernel and its modules as what a probe is put into. A file with debug info in one of the
+ * usual places is used if its build-id is the running kernel's. One that was asked for may be
+ * another kernel's: then definitions can be shown, but not added here.
  */
 #include <string.h>
 #include <sys/utsname.h>

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a probe is put into: a program or library, the kernel, or one of its
- * modules, with everything known about its names, lines and types.
- *
- * A program's debug info is its own, in a separate file, or from debuginfod.
- * The kernel needs none for its functions' parameters: its BTF says what they
- * are. With a vmlinux that has debug info, any line will do.
+ * What a probe is put into: a program or library, the kernel or a module, with its names, lines and
+ * types. A program's debug info is its own, in a file, or from debuginfod. The kernel's BTF says
+ * what parameters are; with a vmlinux that has debug info, any line will do.
  */
 #ifndef KYMO_LIVE_PROBE_TARGET_H
 #define KYMO_LIVE_PROBE_TARGET_H

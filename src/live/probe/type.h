@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Types for probes, whether they come from debug info or from the kernel's BTF,
- * and the way from a variable and its fields to the text the kernel takes:
- * sk->__sk_common.skc_state becomes "+18(%di):x8".
- */
+/* Types for probes, from debug info or BTF, and the way from a variable and its fields to what
+ * the kernel takes: sk->__sk_common.skc_state becomes "+18(%di):x8". */
 #ifndef KYMO_LIVE_PROBE_TYPE_H
 #define KYMO_LIVE_PROBE_TYPE_H
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parameters of a program's functions by name, and its types, from debug info.
- *
- * A uprobe stands at a function's first instruction, where parameters are where the
- * calling convention has them, whatever the debug info says of later: so names and
- * types come from there, and places from their order. Floating-point numbers and
- * structures that are handed over as such are left out.
+ * Parameters of a program's functions by name, and its types, from debug info. A uprobe stands at
+ * the first instruction, where parameters are where the calling convention has them: so names and
+ * types come from there, places from their order. Floating-point numbers and structures that are
+ * handed over as such are left out.
  */
 #include <string.h>
 

@@ -52,10 +52,8 @@ int run_match_user(struct run_env *r, const struct lang_point *p, lang_match_fn 
 char *run_find_file(const char *name);
 struct elf;
 int run_open_elf(const char *path, struct elf **ret, struct err *e);
-/*
- * Where in the file to probe a function (or address), and how far behind the function's beginning
- * that is (sym/disasm/code.h). *file keeps what was read for the next one.
- */
+/* Where to probe a function (or address), and how far behind its beginning that is
+ * (sym/disasm/code.h). *file keeps what was read. */
 struct run_user_file;
 int run_user_offset(struct run_user_file **file, const struct lang_point *p, uint64_t *offset,
 		    uint64_t *behind, struct err *e);

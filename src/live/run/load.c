@@ -216,11 +216,8 @@ static bool is_probe(const struct run *r, const struct lang_code *c)
 	}
 }
 
-/*
- * Does kymo do there what a process does, by itself: call a function, ask the kernel for something,
- * touch memory? Whatever else happens may only happen to come while kymo runs, and be about others:
- * a switch to the next task, a packet, a disk that is ready.
- */
+/* Does kymo do there what a process does by itself: call a function, ask the kernel, touch
+ * memory? Other things only happen to come while kymo runs, and are about others. */
 static bool feeds_back(const struct lang_point *pt)
 {
 	switch (pt->kind) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs say: taken from the ring, written out, commands run.
- *
- * Nothing here keeps a signal waiting. Messages are taken up to where the ring stood when it was
- * looked at; between them, before a write that may wait for its reader, and while a command runs, a
- * signal to end is looked for. What was not written stays for later.
+ * What programs say: taken from the ring, written out, commands run. Nothing keeps a signal
+ * waiting: messages are taken up to where the ring stood; between them, before a write that may
+ * wait, and while a command runs, a signal to end is looked for. What was not written stays for
+ * later.
  */
 #include <fcntl.h>
 #include <poll.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A map whose entries the kernel allocates as they come has one free entry on each CPU at first,
- * and gets more when one is taken and interrupts are on. Two stacks in a row in a context switch,
- * where they are off, would be one too many: an entry is taken and given back on each CPU
- * beforehand. A thread of its own does that while programs are loaded: it has to wait for its turn
- * on each CPU, which takes long where all are busy.
+ * A map whose entries are allocated as they come has one free entry a CPU at first, and gets more
+ * when one is taken while interrupts are on. Two stacks in a row in a context switch, where they
+ * are off, would be one too many: so an entry is taken and given back on each CPU, by a thread
+ * while programs are loaded, since it has to wait for its turn on each CPU.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a session must know of processes for their stacks and names: a ring a CPU tells
- * of mappings, forks, execs and exits as they happen, so that functions of processes
- * that are gone have names, too; and the walker (live/walk/walker.h) gives its code to the
- * session's programs, so that their stacks need no frame pointers.
- *
- * Without the right to either, /proc is read when a stack comes, and frame pointers
- * have to do.
+ * What a session must know of processes: a ring a CPU tells of mappings, forks, execs and exits, so
+ * that functions of processes that are gone have names; and the walker gives its code to the
+ * programs, so that stacks need no frame pointers. Without the right to either, /proc is read when
+ * a stack comes, and frame pointers have to do.
  */
 #include <linux/perf_event.h>
 #include <string.h>

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Static probes in programs (USDT) as the language sees them.
- *
- * One probe may stand at several places that keep its arguments differently; the
- * program is compiled once for each such way (lang_point.number), and attached where
- * it is right.
- */
+/* Static probes in programs (USDT). A probe may stand at several places that keep its arguments
+ * differently; the program is compiled once for each such way (lang_point.number). */
 #include <ctype.h>
 #include <string.h>
 

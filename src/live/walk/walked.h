@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A capture whose stacks are walked in the kernel (live/walk/walker.h): side-band from
- * the rings tells the walker what is mapped, and its samples become ordinary
- * sample records with call chains, as if the kernel had written them. Time off the
- * CPU is summed by it too, with samples of its own or beside the kernel's. Tracepoints
- * and probes keep the kernel's samples, and get the user's part of their chains (struct
- * walked_hits).
+ * A capture whose stacks are walked in the kernel (live/walk/walker.h): side-band tells the walker
+ * what is mapped, and its samples become ordinary records with call chains. Time off the CPU is
+ * summed by it, too. Tracepoints and probes keep the kernel's samples, and get the user's part of
+ * their chains (struct walked_hits).
  */
 #ifndef KYMO_LIVE_WALK_WALKED_H
 #define KYMO_LIVE_WALK_WALKED_H
@@ -18,16 +16,13 @@
 #include "live/walk/walker.h"
 
 /*
- * Samples of tracepoints and probes, and the user stacks that the walker took at them.
+ * Samples of tracepoints and probes: the kernel writes them with its own part of the call chain;
+ * the user's part comes through the walker's ring, a moment before. What belongs together has the
+ * same thread and user registers; the stack is the thread's last before the sample, or the first
+ * after it where somebody else has recorded the tracepoint before. A sample waits for its stack.
  *
- * The kernel writes these samples itself, with its own part of the call chain; the user's
- * part comes through the walker's ring, a moment before the sample does. What belongs
- * together has the same thread and the same user registers, and the stack is the thread's
- * last one before the sample, or the first after it where somebody else has recorded the
- * same tracepoint before. A sample whose stack is still being worked out waits for it.
- *
- * Where the kernel takes no program, its samples of any kind bring a copy of the stack, which is
- * unwound here and left out: what is written is the same.
+ * Where the kernel takes no program, samples bring copies of stacks, which are unwound and left out
+ * here.
  */
 
 struct hit_stack {

@@ -2,19 +2,15 @@
 /*
  * Stacks walked in the kernel, without frame pointers.
  *
- * A BPF program attached to sampling events walks each sample's user stack over
- * compact tables (sym/unwind/ehframe.h) and sends the sample with both its chains
- * through a ring of its own; the kernel's own sample is dropped. The tables of
- * what processes have mapped are built in the background, the most wanted
- * first, and handed over through shared memory.
+ * A BPF program attached to sampling events walks each sample's user stack over compact tables
+ * (sym/unwind/ehframe.h) and sends the sample with both chains through a ring of its own; the
+ * kernel's own is dropped. Tables of what is mapped are built in the background, the most wanted
+ * first, in shared memory.
  *
- * The session that owns the events tells the walker of mappings, forks, execs
- * and exits as their records come; what it misses, or what came before, is read
- * from /proc when a sample needs it. All calls but walker_open/close come from
- * one thread.
- *
- * Needs kernel 5.17 (bpf_loop), BTF, and the right to load BPF programs; without
- * them, or built without clang, bpftool or libbpf, walker_open() says why.
+ * Who owns the events tells the walker of mappings, forks, execs and exits; what it misses is read
+ * from /proc when a sample needs it. All calls but walker_open/close come from one thread. Needs
+ * Linux 5.17 (bpf_loop), BTF and the right to load BPF programs; walker_open() says what is
+ * missing.
  */
 #ifndef KYMO_LIVE_WALK_WALKER_H
 #define KYMO_LIVE_WALK_WALKER_H
@@ -85,18 +81,14 @@ int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 void walker_close(struct walker *w); /* NULL is fine */
 
 /*
- * Samples of this event come through the walker from now on, with this id, also
- * those of children that inherit it. The descriptor stays the caller's; closing
- * it ends its samples. At most opts.events different ids. The event must not ask
- * for precise ip without PERF_SAMPLE_CALLCHAIN (the kernel refuses).
+ * This event's samples, and those of children that inherit it, come through the walker from now on,
+ * with this id (at most opts.events different ones). Closing the descriptor, which stays the
+ * caller's, ends them. Precise events need PERF_SAMPLE_CALLCHAIN, or the kernel refuses.
  */
 int walker_attach(struct walker *w, int perf_fd, uint64_t id, struct err *e);
 
-/*
- * What the session's side-band records say. build_id may be NULL; maj, min and
- * ino are 0 when the record has a build-id instead. path is the record's name:
- * "//anon", "[vdso]" and the like too. Only executable mappings matter.
- */
+/* What side-band records say. build_id may be NULL; maj, min and ino are 0 where there is one.
+ * path is the record's name ("//anon", "[vdso]" ...). Only executable mappings matter. */
 struct walker_mmap {
 	int32_t pid, tid;
 	uint64_t time, start, len, pgoff;
@@ -171,11 +163,9 @@ void walker_settle(struct walker *w, int timeout_ms);
 /*
  * --- walker_fn.c: only with opts.function ---
  *
- * Code for programs of others, which call it as a function of theirs: r1 is where
- * addresses go (memory of theirs), r2 how many at most (up to 127); it gives how many
- * there were, 0 when the stack cannot be told, or -1 and a number for one that must be
- * finished here: it comes as WALKER_STACK, state is r2. It holds descriptors of the
- * walker's maps.
+ * Code that programs of others call as a function: r1 is where addresses go (their memory), r2 how
+ * many at most (127). It gives how many there were; 0: it cannot be told; -1 and a number: it is
+ * finished here and comes as WALKER_STACK, state is r2. It holds descriptors of the walker's maps.
  */
 struct bpf_insn;
 #define WALKER_ARGS_MAX 5
@@ -203,10 +193,9 @@ void walker_kept_drop(const struct walker *w);
 /*
  * --- walker_off.c, too: only with opts.hits ---
  *
- * User stacks where something is hit that has samples of its own: WALKER_HIT comes right before
- * the sample does, or right after it, of every thread (opts.off.all) or those of
- * walker_off_target(). Tracepoints before their events are opened, probes after it: programs run
- * in that order, unless somebody else was there before.
+ * User stacks of hits that have samples of their own: WALKER_HIT comes right before the sample (or
+ * right after it, where somebody else was there before), of every thread (opts.off.all) or those of
+ * walker_off_target(). Tracepoints before their events are opened, probes after it.
  */
 /* The registers' mark as WALKER_HIT has it. */
 uint64_t walker_mark(const struct unwind_regs *r);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the walker's BPF program (bpf/walk.bpf.c) and its user-space half share:
- * maps, constants loaded with the program, and the records of its ring.
- * Included by both, so only types of <linux/types.h>.
+ * What the walker's BPF program (bpf/walk.bpf.c) and its user-space half share: maps, constants,
+ * and the records of its ring. So only types of <linux/types.h>.
  *
- * Lookup of one address: process -> its sorted mappings -> the file's table ->
- * chunk -> row -> rule. Everything but the process hash is memory that user
- * space writes through its own mapping; a process's list is never changed in
- * place: a new one is written elsewhere, then the hash entry changes.
+ * Lookup of an address: process -> its sorted mappings -> the file's table -> chunk -> row -> rule.
+ * All but the process hash is memory that user space writes; a process's list is never changed in
+ * place: a new one is written, then the hash entry changes.
  */
 #ifndef KYMO_LIVE_WALKER_ABI_H
 #define KYMO_LIVE_WALKER_ABI_H

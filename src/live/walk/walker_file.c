@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that processes have mapped, and the thread that makes their tables: the
- * one most samples have asked for first.
+ * Files that processes have mapped, and the thread that makes their tables, the most wanted first.
  *
- * A file is known by device and inode, and looked at again when a new process maps it, because a
- * library may have been written over. It is opened through the mapping itself, which works for
- * deleted files and in other mount namespaces; else by its path under the process's root, if the
- * inode there is the same.
+ * A file is known by device and inode, and looked at again when a new process maps it: a library
+ * may have been written over. It is opened through the mapping, which works for deleted files and
+ * in other mount namespaces; else by its path under the process's root, if the inode is the same.
  */
 #include "live/walk/walker_priv.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walk as code that other programs call (bpf/walk_fn.h).
- *
- * libbpf makes the program around it complete, as if to load it; what is loaded in its
- * place does nothing, because the code is verified as a part of the programs that call it.
+ * The walk as code that other programs call (bpf/walk_fn.h). libbpf makes the program around it
+ * complete, as if to load it; what is loaded does nothing, because the code is verified as a part
+ * of the programs that call it.
  */
 #include "live/walk/walker_priv.h"
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The function's code as libbpf completed it for this kernel, kept in the cache: with it maps are
- * made and bound here, without libbpf, which takes 2 ms for that.
- *
- * In the file code names maps by their place in its list of maps. It is for one kernel (whose
- * build-id it lies under), one object and one libbpf (which its name tells); what is damaged, or
- * was refused, is not used.
+ * The function's code as libbpf completed it, kept in the cache: maps are made and bound here
+ * without libbpf, which takes 2 ms. It names maps by their place in its list, and is for one kernel
+ * (whose build-id it lies under), one object and one libbpf (in its name); what is damaged, or was
+ * refused, is not used.
  */
 #include <linux/bpf.h>
 #include <string.h>

@@ -112,11 +112,8 @@ struct bpf_program *walker_program(const struct walker *w, uint32_t event)
 	return bpf_object__find_program_by_name(w->bpf->obj, name);
 }
 
-/*
- * The few of the kernel's types that the walker's programs look into, as a file of
- * type information for libbpf, which would take 15 ms to read all of them. They are
- * kept in the cache by the kernel's build-id.
- */
+/* The few types that the walker's programs look into, for libbpf, which takes 15 ms to read all.
+ * They are kept in the cache by the kernel's build-id. */
 
 #define CACHE_NAME "walk-types-2" /* another number when parts change */
 
