@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kern/mounts.h"
+#include "kern/tracefs.h"
 
 const char *cgroup_root(void)
 {

@@ -16,4 +16,15 @@ void kconfig_free(struct kconfig *k);
 /* name without CONFIG_: 'y', 'm', 'n', or '?' when the kernel does not tell. */
 char kconfig_get(const struct kconfig *k, const char *name);
 
+/* Files of the running kernel's modules, as modules.dep names them. */
+
+struct modules {
+	char *folder; /* /lib/modules/RELEASE */
+	char *dep;    /* the text of modules.dep; NULL: there is none */
+};
+void modules_open(struct modules *m);
+/* "/lib/modules/RELEASE/kernel/fs/ext4/ext4.ko", for the caller to free; NULL: not known. */
+char *modules_path(const struct modules *m, const char *name);
+void modules_close(struct modules *m);
+
 #endif

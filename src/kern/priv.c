@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "kern/mounts.h"
+#include "kern/tracefs.h"
 
 /* Newer than the oldest headers this builds with. */
 #ifndef CAP_PERFMON

@@ -2,12 +2,16 @@
 #include "kern/tracefs.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <linux/magic.h>
+#include <mntent.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 
+#include "base/mem.h"
 #include "event/probe.h"
 
 #define FILE_LIMIT (64u << 20)
@@ -256,4 +260,46 @@ int tracefs_no_event(const char *root, const char *name, struct err *e)
 		err_hint(e, "kymo ftrace list -e lists them");
 	file_names_free(&all);
 	return -ENOENT;
+}
+
+/* From <linux/mount.h>, which cannot be included beside <sys/mount.h> everywhere. */
+#define FSOPEN_CLOEXEC_FLAG 1u
+#define FSMOUNT_CLOEXEC_FLAG 1u
+#define FSCONFIG_CREATE 6u
+
+int mounts_find(const char *type, const char *option, char *path, size_t size)
+{
+	FILE *f = setmntent("/proc/self/mounts", "re");
+	char buf[4096 + 1024];
+	struct mntent m;
+	int r = -ENOENT;
+
+	if (!f)
+		return -errno;
+	while (getmntent_r(f, &m, buf, sizeof(buf))) {
+		if (strcmp(m.mnt_type, type) != 0 || (option && !hasmntopt(&m, option)))
+			continue;
+		r = snprintf(path, size, "%s", m.mnt_dir) < (int)size ? 0 : -ENAMETOOLONG;
+		break;
+	}
+	endmntent(f);
+	return r;
+}
+
+int mounts_private(const char *type)
+{
+#ifdef SYS_fsopen
+	AUTO_CLOSE int fs = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC_FLAG);
+	long fd;
+
+	if (fs < 0)
+		return -errno;
+	if (syscall(SYS_fsconfig, fs, FSCONFIG_CREATE, NULL, NULL, 0) < 0)
+		return -errno;
+	fd = syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC_FLAG, 0);
+	return fd < 0 ? -errno : (int)fd;
+#else
+	(void)type;
+	return -ENOSYS;
+#endif
 }

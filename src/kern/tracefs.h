@@ -8,6 +8,7 @@
 #define KYMO_KERN_TRACEFS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -37,5 +38,14 @@ int tracefs_no_event(const char *root, const char *name, struct err *e);
 
 /* Fill e with why a file of tracefs could not be read. Returns -code. */
 int tracefs_failed(const char *root, int code, struct err *e);
+
+/* Where the kernel's own filesystems are mounted, as this process sees them. */
+
+/* The first mount of this type ("cgroup2") and option (NULL: any); -ENOENT: there is none. */
+int mounts_find(const char *type, const char *option, char *path, size_t size);
+
+/* A filesystem mounted nowhere: a directory that goes with close(). CAP_SYS_ADMIN, Linux 5.2;
+ * -errno. */
+int mounts_private(const char *type);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef KYMO_LIVE_ATTACHED_H
 #define KYMO_LIVE_ATTACHED_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/vec.h"
@@ -27,7 +28,15 @@ int attached_iterate(int prog);
 
 /* Events go on being open, but nothing comes any more. */
 void attached_stop(struct attached *a);
-/* Takes all down; what takes the kernel long is left to a child (live/capture/close_events.h). */
+/* Takes all down; what takes the kernel long is left to a child (close_events()). */
 void attached_close(struct attached *a);
+
+/*
+ * Closing events: taking down a tracepoint waits for the kernel, some 40 ms for each. With many of
+ * them, switched off before, a child does the waiting.
+ */
+
+/* Closes them; -1 is passed over. Where there can be no child, it takes its time. */
+void close_events(const int *fd, size_t n);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/share/input.h"
-#include "kern/modules.h"
+#include "kern/kconfig.h"
 #include "live/about/ksyms.h"
 #include "store/perfdata/perfdata.h"
 #include "sym/elf/elf.h"

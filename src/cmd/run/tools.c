@@ -13,7 +13,7 @@
 #include "base/term.h"
 #include "cmd/run/run.h"
 #include "cmd/run/tool.h"
-#include "kern/ability/try_trace.h"
+#include "kern/ability/try.h"
 #include "kern/bpf.h"
 
 struct args {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What this machine lets this user see, line by line, with the reason and the way to get the rest.
- * Facts are gathered by trying (try_*.h, virt.h, priv.h ...), then put into words by a small
+ * Facts are gathered by trying (try.h, virt.h, priv.h ...), then put into words by a small
  * function per line, which looks at the facts only: so the words for machines not at hand are
  * tested as well.
  */
@@ -12,9 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kern/ability/try_bpf.h"
-#include "kern/ability/try_perf.h"
-#include "kern/ability/try_trace.h"
+#include "kern/ability/try.h"
 #include "kern/kconfig.h"
 #include "kern/priv.h"
 #include "kern/virt.h"
@@ -53,7 +51,7 @@ struct ability {
 	char fix[256];	   /* fixable: the command; else what it would need, or "" */
 };
 
-/* Facts about the machine that no try_*.h finds; sizes in bytes. */
+/* Facts about the machine that try.h does not find; sizes in bytes. */
 struct ability_host {
 	char release[80], machine[32], cpu[64], clock[32], clocks[96];
 	int version; /* 0x60100 for 6.1 */

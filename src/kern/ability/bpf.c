@@ -8,7 +8,7 @@
 #include "kern/ability/line.h"
 
 #define ENOTSUPP_KERNEL 524 /* the kernel's own, which strerror() does not know */
-/* All that is tried, by number: programs in the order of try_bpf.h and uprobes, maps, helpers. */
+/* All that is tried, by number: programs in the order of try.h and uprobes, maps, helpers. */
 #define PROG_UPROBE TRY_BPF_PROGS
 #define MAPS (PROG_UPROBE + 1)
 #define HELPERS (MAPS + TRY_BPF_MAPS)

@@ -14,9 +14,9 @@
 #include "event/symline.h"
 #include "kern/ability/ability.h"
 #include "kern/cgroup.h"
-#include "kern/mounts.h"
 #include "kern/perf.h"
 #include "kern/proc.h"
+#include "kern/tracefs.h"
 
 static void kernel(struct ability_host *h)
 {

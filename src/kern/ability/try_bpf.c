@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "kern/ability/try_bpf.h"
 
 #include <linux/btf.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "kern/ability/try_perf.h"
+#include "kern/ability/try.h"
 #include "kern/bpf.h"
 #include "kern/btf.h"
 

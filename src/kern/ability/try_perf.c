@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kern/ability/try_perf.h"
+#include "kern/ability/try.h"
 
 #include <string.h>
 

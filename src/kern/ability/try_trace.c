@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "kern/ability/try_trace.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,10 +8,10 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "kern/ability/try_perf.h"
-#include "kern/mounts.h"
+#include "kern/ability/try.h"
 #include "kern/perf.h"
 #include "kern/proc.h"
+#include "kern/tracefs.h"
 
 #define TEXT_LIMIT (16u << 20)
 #define GROUP "kymo_doctor_" /* followed by the PID of who tries */

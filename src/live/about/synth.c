@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "kern/cgroup.h"
-#include "kern/modules.h"
+#include "kern/kconfig.h"
 #include "kern/proc.h"
 
 /* A record being made of fields, padded strings and the trailer. */

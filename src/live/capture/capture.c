@@ -8,8 +8,8 @@
 #include "event/attr.h"
 #include "live/about/mapped_ids.h"
 #include "live/about/synth.h"
+#include "live/attached.h"
 #include "live/capture/attr.h"
-#include "live/capture/close_events.h"
 #include "live/capture/open.h"
 #include "store/perfdata/write.h"
 

@@ -9,8 +9,8 @@
 #include "kern/cgroup.h"
 #include "kern/filter.h"
 #include "kern/why.h"
+#include "live/attached.h"
 #include "live/capture/attr.h"
-#include "live/capture/close_events.h"
 
 #define MAX_GROUP 64
 

@@ -46,7 +46,7 @@ int counters_switch(struct counters *c, const char *name, bool on);
 /* Why the i-th event is not supported: the errno of opening it; 0 when it is. */
 int counters_refusal(const struct counters *c, size_t i);
 
-/* What takes the kernel long is left to a child (close_events.h). */
+/* What takes the kernel long is left to a child (live/attached.h). */
 void counters_close(struct counters *c);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "kern/modules.h"
+#include "kern/kconfig.h"
 #include "live/about/ksyms.h"
 #include "live/probe/target.h"
 #include "sym/elf/rel.h"

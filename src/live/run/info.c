@@ -11,8 +11,7 @@
 #include <sys/utsname.h>
 
 #include "base/file.h"
-#include "kern/ability/try_bpf.h"
-#include "kern/ability/try_trace.h"
+#include "kern/ability/try.h"
 #include "kern/bpf.h"
 #include "kern/perf.h"
 
