@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "config.h"
 #include "kern/cpu.h"
 #include "kern/perf.h"

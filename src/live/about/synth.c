@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "kern/cgroup.h"
 #include "kern/kconfig.h"
-#include "kern/proc.h"
 
 /* A record being made of fields, padded strings and the trailer. */
 struct synth_record {

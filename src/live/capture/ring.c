@@ -4,7 +4,6 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "kern/cpu.h"

@@ -7,7 +7,6 @@
 
 #include "base/file.h"
 #include "kern/cgroup.h"
-#include "kern/proc.h"
 #include "live/run/session.h"
 
 /* Read when an address is first asked for that the kept symbols do not have. */

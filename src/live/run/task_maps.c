@@ -4,7 +4,6 @@
  */
 #include <fcntl.h>
 #include <linux/btf.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "live/run/session.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "live/run/run.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 
-#include "base/mem.h"
 #include "live/run/session.h"
 
 #define PROCS_MIN 1024u
