@@ -3,12 +3,19 @@
 #ifndef KYMO_KERN_CPU_H
 #define KYMO_KERN_CPU_H
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
 
 #define CPU_MAX 8192u
+/* This machine, as ELF files have it. */
+#if defined(__aarch64__)
+#	define CPU_MACHINE EM_AARCH64
+#else
+#	define CPU_MACHINE EM_X86_64
+#endif
 
 struct cpus {
 	int *cpu; /* ascending, each once */

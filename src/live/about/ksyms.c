@@ -355,36 +355,22 @@ void ksyms_lines(const struct ksyms *k, uint64_t *addr, size_t n, struct strbuf 
 		add_end(&last, ret);
 }
 
-static const char *ksyms_name_of(const struct line *at, char *buf, size_t size)
-{
-	struct symline l = { 0 };
-
-	if (!symline_parse(&l, at->at, strchrnul(at->at, '\n')))
-		return "";
-	snprintf(buf, size, "%.*s", (int)l.name_n, l.name);
-	return buf;
-}
-
 void ksyms_each(const struct ksyms *k, ksyms_want_fn *want, ksyms_fn *fn, void *ctx)
 {
-	struct lines l = { 0 };
+	struct sorted s = { k->text, k->size };
 	char name[256];
 
-	if (k->text)
-		ksyms_split(k->text, k->size, &l);
-	for (size_t i = 0; i < l.v.n; i++) {
-		size_t end = i + 1;
+	for (size_t at = 0; at < s.size; at = line_next(&s, at)) {
+		struct symline l = { 0 };
+		uint64_t end;
 
-		if (!names_code(l.v.data[i].at) ||
-		    !want(ctx, ksyms_name_of(&l.v.data[i], name, sizeof(name))))
+		if (!symline_parse(&l, s.text + at, strchrnul(s.text + at, '\n')) ||
+		    !symline_is_named(&l))
 			continue;
-		while (end < l.v.n &&
-		       (l.v.data[end].addr == l.v.data[i].addr || !names_code(l.v.data[end].at)))
-			end++;
-		if (end < l.v.n)
-			fn(ctx, name, l.v.data[i].addr, l.v.data[end].addr);
+		snprintf(name, sizeof(name), "%.*s", (int)l.name_n, l.name);
+		if (want(ctx, name) && (end = function_end(&s, at)))
+			fn(ctx, name, l.addr, end);
 	}
-	vec_free(&l.v);
 }
 
 #define ALL_NAME "kallsyms-all"

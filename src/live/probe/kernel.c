@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "kern/cpu.h"
 #include "kern/kconfig.h"
 #include "live/about/ksyms.h"
 #include "live/probe/target.h"
@@ -139,11 +140,7 @@ int probe_target_kernel(const struct probe_target_opts *o, struct probe_target *
 	struct err ignored;
 	int err;
 
-#if defined(__x86_64__)
-	t->syntax.machine = EM_X86_64;
-#else
-	t->syntax.machine = EM_AARCH64;
-#endif
+	t->syntax.machine = CPU_MACHINE;
 	t->syntax.symbol = probe_target_data;
 	t->syntax.ctx = t;
 	if (btf_types_open(NULL, NULL, &t->btf, &ignored) < 0)

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "kern/cpu.h"
 #include "live/run/env.h"
 #include "sym/elf/usdt.h"
 
@@ -161,11 +162,6 @@ static bool run_usdt_convert(const struct usdt_arg *a, struct lang_usdt_arg *ret
 
 int run_usdt_args(void *ctx, const struct lang_point *p, struct lang_usdt_arg *arg, int max)
 {
-#if defined(__x86_64__)
-	uint16_t machine = EM_X86_64;
-#else
-	uint16_t machine = EM_AARCH64;
-#endif
 	struct run_usdt *list;
 	struct err e = { 0 };
 	size_t n;
@@ -180,7 +176,7 @@ int run_usdt_args(void *ctx, const struct lang_point *p, struct lang_usdt_arg *a
 			struct usdt_arg a;
 			int r;
 
-			while (k < max && (r = usdt_arg_next(&text, machine, &a)) != 0) {
+			while (k < max && (r = usdt_arg_next(&text, CPU_MACHINE, &a)) != 0) {
 				if (r < 0 || !run_usdt_convert(&a, &arg[k]))
 					arg[k] = (struct lang_usdt_arg){ .size = 8,
 									 .index_off = -1 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "event/syscall/syscall.h"
+#include "kern/cpu.h"
 #include "kern/probe_events.h"
 #include "kern/tracefs.h"
 #include "live/capture/sample.h"
@@ -17,12 +18,6 @@
 /* How long stacks are kept at least: longer than the walker works on one. */
 #define KEEP_NS 1500000000u
 #define KEEP_BYTES (32u << 20)
-
-#if defined(__aarch64__)
-#	define HOST_MACHINE EM_AARCH64
-#else
-#	define HOST_MACHINE EM_X86_64
-#endif
 
 /* Fields before the call chain, which is as far as one must look. */
 static const uint64_t leading[] = { PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,   PERF_SAMPLE_TID,
@@ -312,7 +307,7 @@ static void unwind_copy(struct walked_hits *h, const uint8_t *rec, size_t regs, 
 
 		memcpy(v, rec + regs + 8, stack - regs - 16);
 		memcpy(&used, rec + end - 8, sizeof(used));
-		code = unwind_regs_from_perf(HOST_MACHINE, abi, h->regs, v, &r);
+		code = unwind_regs_from_perf(CPU_MACHINE, abi, h->regs, v, &r);
 		w.end = code == -EOPNOTSUPP ? UNWIND_ABI : UNWIND_NONE;
 		if (code == 0 && used && used <= end - 8 - stack) {
 			s.regs = &r;
@@ -341,7 +336,7 @@ static void look_at_regs(const struct walked_hits *h, const uint8_t *rec, size_t
 	if (!abi)
 		return;
 	memcpy(v, rec + regs + 8, end - regs - 8);
-	code = unwind_regs_from_perf(HOST_MACHINE, abi, h->regs, v, &r);
+	code = unwind_regs_from_perf(CPU_MACHINE, abi, h->regs, v, &r);
 	if (code < 0) {
 		held->end = code == -EOPNOTSUPP ? UNWIND_ABI : UNWIND_NONE;
 		return;

@@ -27,7 +27,6 @@ struct walker;
 #define WALKER_EVENTS_MAX 16
 #define WALKER_DEPTH_MAX 1024 /* user frames */
 #define WALKER_KERNEL_MAX 128 /* kernel frames */
-#define WALKER_COPY_MAX 65536 /* bytes of a stack copied */
 
 /* Time off the CPU, summed by thread and stack. */
 struct walker_off {

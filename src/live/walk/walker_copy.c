@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples the program could not finish, with a copy of their stack, unwound here once the tables
  * are there. */
+#include "kern/cpu.h"
 #include "live/walk/walker_priv.h"
 
 #include <elf.h>
@@ -156,13 +157,8 @@ static void unwind(struct walker *w, struct walker_copied *c, struct space *sp, 
 				   .find = walker_copy_find,
 				   .ctx = sp };
 
-#if defined(__x86_64__)
-	regs.machine = EM_X86_64;
-	regs.known = 0x1ffff;
-#else
-	regs.machine = EM_AARCH64;
-	regs.known = 0x1ffffffffu;
-#endif
+	regs.machine = CPU_MACHINE;
+	regs.known = CPU_MACHINE == EM_X86_64 ? 0x1ffff : 0x1ffffffffu;
 	memcpy(regs.r, c->regs.r, sizeof(regs.r));
 	sp->p = c->image ? &c->image->proc : walker_proc_find(w, (int32_t)c->s.pid);
 	unwind_stack(&in, &cache, chain, w->o.depth, r);

@@ -19,17 +19,13 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "kern/cpu.h"
 #include "kern/proc.h"
 #include "sym/elf/elf.h"
 
 #define CHECK_EVERY 1000000000u /* ns between two looks at a file's identity */
 #define FILES_MAX 2048		/* more are kept only while all are mapped */
 #define OVERLAYFS_MAGIC 0x794c7630
-#if defined(__x86_64__)
-#	define HOST_MACHINE EM_X86_64
-#else
-#	define HOST_MACHINE EM_AARCH64
-#endif
 
 /* ---- opening ---- */
 
@@ -139,19 +135,19 @@ static int build(struct walker *w, const struct walker_file *f, struct built *b)
 		return -ENOENT;
 	b->has_stat = fstat(b->fd, &b->st) == 0;
 	key = b->has_stat ? cache_key_file(&b->st) : (struct cache_key){ 0 };
-	if (ehframe_cache_load(w->cache, &key, HOST_MACHINE, &b->rows, &e) == 0) {
+	if (ehframe_cache_load(w->cache, &key, CPU_MACHINE, &b->rows, &e) == 0) {
 		b->cached = true;
 		return 0;
 	}
 	err = ehframe_open_fd(b->fd, &b->cfi, &e);
 	if (err)
 		return err;
-	if (ehframe_machine(b->cfi) != HOST_MACHINE)
+	if (ehframe_machine(b->cfi) != CPU_MACHINE)
 		return -EOPNOTSUPP;
 	err = ehframe_build(b->cfi, &b->rows, &e);
 	if (!err && /* a full disk is no reason to fail */
 	    ehframe_cache_save(w->cache, &key, b->rows, &e) == 0 &&
-	    ehframe_cache_load(w->cache, &key, HOST_MACHINE, &kept, &e) == 0) {
+	    ehframe_cache_load(w->cache, &key, CPU_MACHINE, &kept, &e) == 0) {
 		ehframe_table_free(b->rows); /* the file's pages can be given back, these not */
 		b->rows = kept;
 	}
