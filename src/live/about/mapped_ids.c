@@ -150,9 +150,8 @@ static struct build_id mapped_ids_id_of(struct mapped_ids *m, const struct mmap2
 	return id;
 }
 
-void mapped_ids_give(void *ids, struct perf_event_header *h)
+void mapped_ids_give(struct mapped_ids *m, struct perf_event_header *h)
 {
-	struct mapped_ids *m = ids;
 	struct mmap2 *r = (void *)h;
 	struct build_id id;
 

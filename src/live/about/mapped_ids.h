@@ -18,8 +18,8 @@ struct mapped_ids *mapped_ids_new(void);
 void mapped_ids_free(struct mapped_ids *m); /* NULL is fine */
 
 /*
- * Gives a mapping's record, which has no build-id yet, its file's. A ring_edit_fn. By any thread.
+ * Gives a mapping's record, which has no build-id yet, its file's. By any thread.
  */
-void mapped_ids_give(void *ids, struct perf_event_header *h);
+void mapped_ids_give(struct mapped_ids *m, struct perf_event_header *h);
 
 #endif

@@ -152,12 +152,8 @@ static void give_ids(struct capture *c)
 		return;
 	c->ids = mapped_ids_new();
 	for (size_t k = 0; k < ev->n_fds; k++)
-		if (ev->fd[k] >= 0) {
-			struct ring *r = &c->ring[capture_ring_of(c, ev, k)];
-
-			r->edit = mapped_ids_give;
-			r->edit_ctx = c->ids;
-		}
+		if (ev->fd[k] >= 0)
+			c->ring[capture_ring_of(c, ev, k)].ids = c->ids;
 	ev->attr.build_id = 1; /* for who reads the records */
 }
 

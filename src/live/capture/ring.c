@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "kern/cpu.h"
 #include "kern/perf.h"
+#include "live/about/mapped_ids.h"
 
 int ring_open(struct ring *r, int fd, size_t size, bool backward, struct err *e)
 {
@@ -104,7 +105,7 @@ static int hand_out_edited(const struct ring *r, uint64_t from, uint64_t to, rin
 			break;
 		if (h.type == PERF_RECORD_MMAP2 && h.size <= sizeof(whole)) {
 			copy_out(r, at, whole, h.size);
-			r->edit(r->edit_ctx, (void *)whole);
+			mapped_ids_give(r->ids, (void *)whole);
 			if (at > done)
 				code = ring_hand_out(r, done, at - done, fn, ctx, e);
 			if (code >= 0)
@@ -124,8 +125,8 @@ int64_t ring_drain_to(struct ring *r, uint64_t head, ring_fn *fn, void *ctx, str
 
 	if (head == tail)
 		return 0;
-	code = r->edit ? hand_out_edited(r, tail, head, fn, ctx, e)
-		       : ring_hand_out(r, tail, head - tail, fn, ctx, e);
+	code = r->ids ? hand_out_edited(r, tail, head, fn, ctx, e)
+		      : ring_hand_out(r, tail, head - tail, fn, ctx, e);
 	if (code < 0)
 		return code;
 	__atomic_store_n(&p->data_tail, head, __ATOMIC_RELEASE);

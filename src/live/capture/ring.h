@@ -12,20 +12,17 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* May change a record's content before it is handed out, not its size. */
-struct perf_event_header;
-typedef void ring_edit_fn(void *ctx, struct perf_event_header *record);
+struct mapped_ids; /* live/about/mapped_ids.h */
 
 struct ring {
 	void *base;
 	size_t size; /* of the data, a power of two */
 	uint64_t mask;
-	int fd;		    /* the event it belongs to */
-	bool backward;	    /* overwritten from the end: a flight recorder */
-	uint64_t seen;	    /* of a backward one: where its last snapshot began */
-	uint64_t lost;	    /* told by capture_losses */
-	ring_edit_fn *edit; /* of records of mappings; NULL: they are handed out as they stand */
-	void *edit_ctx;
+	int fd;			/* the event it belongs to */
+	bool backward;		/* overwritten from the end: a flight recorder */
+	uint64_t seen;		/* of a backward one: where its last snapshot began */
+	uint64_t lost;		/* told by capture_losses */
+	struct mapped_ids *ids; /* records of mappings get build-ids; NULL: they do not */
 };
 
 /* size is rounded up to a power of two of pages. -EPERM when it is more than may be locked. */

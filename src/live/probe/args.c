@@ -50,11 +50,9 @@ struct look {
 
 static int add_var(struct build *b, const struct probe_arg *arg, const struct dwarf_var *v)
 {
-	struct probe_types types = probe_types_dwarf();
-
 	if (v->why)
 		return err_set(b->e, ENOENT, "%s: %s", v->name, v->why);
-	return probe_fetch(&types, &b->t->syntax, arg, v->name, &v->fetch,
+	return probe_fetch(NULL, &b->t->syntax, arg, v->name, &v->fetch,
 			   (struct probe_type){ .die = v->type }, b->out, b->e);
 }
 
@@ -182,7 +180,6 @@ static int by_btf(struct build *b, const char *name)
 {
 	const struct btf_types *bt = probe_target_btf(b->t);
 	uint32_t func = b->at_entry && !b->t->user ? btf_function(b) : 0;
-	struct probe_types types = probe_types_btf(bt);
 	struct convention c = { .machine = b->t->syntax.machine };
 	struct str_nearest near = { .typed = name };
 	const struct btf_param *params;
@@ -208,10 +205,8 @@ static int by_btf(struct build *b, const char *name)
 		if (name && strcmp(its, name) != 0)
 			continue;
 		if (name)
-			return probe_fetch(&types, &b->t->syntax, b->arg, its, &at, type, b->out,
-					   b->e);
-		any |= probe_fetch(&types, &b->t->syntax, &plain, its, &at, type, b->out, b->e) ==
-		       0;
+			return probe_fetch(bt, &b->t->syntax, b->arg, its, &at, type, b->out, b->e);
+		any |= probe_fetch(bt, &b->t->syntax, &plain, its, &at, type, b->out, b->e) == 0;
 	}
 	if (name)
 		return no_such(b, &near, "among the parameters");
@@ -223,15 +218,14 @@ static int by_btf(struct build *b, const char *name)
 static int return_value(struct build *b)
 {
 	struct dwarf_fetch at = { .base = DWARF_REG, .reg = PROBE_REG_RETVAL };
-	const struct btf_types *bt = probe_target_btf(b->t);
-	struct probe_types types = probe_types_dwarf();
+	const struct btf_types *bt = NULL;
 	struct probe_type type = { 0 };
 	uint32_t func;
 
 	if (b->point) {
 		type.die = dwarf_returns(b->point);
 	} else if (!b->t->user && (func = btf_function(b))) {
-		types = probe_types_btf(bt);
+		bt = probe_target_btf(b->t);
 		type.btf = btf_returns(bt, func);
 	}
 	if (!type.die.u && !type.btf) {
@@ -240,7 +234,7 @@ static int return_value(struct build *b)
 		return err_set(b->e, ENOENT, "what %s gives back is not known",
 			       b->symbol ? b->symbol : "the function");
 	}
-	return probe_fetch(&types, &b->t->syntax, b->arg, "$retval", &at, type, b->out, b->e);
+	return probe_fetch(bt, &b->t->syntax, b->arg, "$retval", &at, type, b->out, b->e);
 }
 
 /* The kernel knows $argN of its own functions only. */

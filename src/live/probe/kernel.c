@@ -141,8 +141,7 @@ int probe_target_kernel(const struct probe_target_opts *o, struct probe_target *
 	int err;
 
 	t->syntax.machine = CPU_MACHINE;
-	t->syntax.symbol = probe_target_data;
-	t->syntax.ctx = t;
+	t->syntax.target = t;
 	if (btf_types_open(NULL, NULL, &t->btf, &ignored) < 0)
 		t->btf = NULL;
 	err = o->module ? open_module(o, t, e) : open_vmlinux(o, t, e);

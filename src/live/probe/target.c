@@ -124,9 +124,8 @@ static bool from_start(const struct symtab *tab, uint64_t addr, const char *name
 	return true;
 }
 
-bool probe_target_data(void *ctx, uint64_t addr, struct strbuf *out)
+bool probe_target_data(const struct probe_target *t, uint64_t addr, struct strbuf *out)
 {
-	const struct probe_target *t = ctx;
 	const struct symtab_sym *s = t->elf ? symtab_find(&t->syms, addr) : NULL;
 
 	if (!s)

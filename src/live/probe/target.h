@@ -76,6 +76,6 @@ int probe_target_kernel(const struct probe_target_opts *o, struct probe_target *
 /* Debug info, symbols and frames of t->elf. */
 void probe_target_read(struct probe_target *t, const struct probe_target_opts *o);
 /* An address of the kernel's data as "name+offset". */
-bool probe_target_data(void *target, uint64_t addr, struct strbuf *out);
+bool probe_target_data(const struct probe_target *t, uint64_t addr, struct strbuf *out);
 
 #endif

@@ -1,124 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "live/probe/type.h"
+#include "live/probe/target.h"
 
 #include <elf.h>
 #include <inttypes.h>
 #include <string.h>
-
-/* --- debug info --- */
-
-static struct probe_type_info dwarf_info(const void *ctx, struct probe_type t)
-{
-	struct dwarf_type d = dwarf_type(t.die);
-
-	(void)ctx;
-	return (struct probe_type_info){ .class = d.class,
-					 .is_signed = d.is_signed,
-					 .is_char = d.class == DWARF_CHAR,
-					 .is_reference = d.is_reference,
-					 .size = d.size,
-					 .count = d.count,
-					 .to.die = d.to };
-}
-
-static bool dwarf_member_of(const void *ctx, struct probe_type t, const char *name,
-			    struct dwarf_member *ret, struct probe_type *type)
-{
-	(void)ctx;
-	if (!dwarf_member(t.die, name, ret))
-		return false;
-	*type = (struct probe_type){ .die = ret->type };
-	return true;
-}
-
-static void dwarf_members_of(const void *ctx, struct probe_type t, void (*fn)(void *, const char *),
-			     void *fn_ctx)
-{
-	(void)ctx;
-	dwarf_members(t.die, fn, fn_ctx);
-}
-
-static void dwarf_text(const void *ctx, struct probe_type t, struct strbuf *out)
-{
-	(void)ctx;
-	dwarf_type_text(t.die, out);
-}
-
-struct probe_types probe_types_dwarf(void)
-{
-	return (struct probe_types){ dwarf_info, dwarf_member_of, dwarf_members_of, dwarf_text,
-				     NULL };
-}
-
-/* --- BTF --- */
-
-static struct probe_type_info btf_info(const void *ctx, struct probe_type t)
-{
-	const struct btf_types *b = ctx;
-	uint32_t id = btf_strip(b, t.btf);
-	struct probe_type_info i = { .size = btf_size(b, id),
-				     .is_signed = btf_is_signed(b, id),
-				     .is_char = btf_is_char(b, id),
-				     .count = btf_elements(b, id),
-				     .to.btf = btf_target(b, id) };
-
-	switch (btf_kind(b, id)) {
-	case BTF_KIND_INT: i.class = i.is_char ? DWARF_CHAR : DWARF_INT; break;
-	case BTF_KIND_PTR: i.class = DWARF_POINTER; break;
-	case BTF_KIND_ARRAY: i.class = DWARF_ARRAY; break;
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-	case BTF_KIND_FWD: i.class = DWARF_STRUCT; break;
-	case BTF_KIND_FLOAT: i.class = DWARF_FLOAT; break;
-	case BTF_KIND_FUNC_PROTO: i.class = DWARF_FUNCTION; break;
-	case BTF_KIND_UNKN: i.class = DWARF_VOID; break;
-	default: i.class = DWARF_ENUM; break;
-	}
-	return i;
-}
-
-static bool btf_member_of(const void *ctx, struct probe_type t, const char *name,
-			  struct dwarf_member *ret, struct probe_type *type)
-{
-	const struct btf_types *b = ctx;
-	struct btf_found m;
-	uint64_t unit;
-
-	if (!btf_find_member(b, t.btf, name, &m))
-		return false;
-	*type = (struct probe_type){ .btf = m.type };
-	*ret = (struct dwarf_member){ .offset = m.offset / 8 };
-	if (!m.bits)
-		return true;
-	unit = btf_size(b, m.type);
-	if (!unit || unit > 8)
-		return false;
-	ret->offset = m.offset / (unit * 8) * unit;
-	if (m.offset - ret->offset * 8 + m.bits > unit * 8)
-		ret->offset = m.offset / 8;
-	ret->bits = m.bits;
-	ret->shift = (uint32_t)(m.offset - ret->offset * 8);
-	ret->unit = (uint32_t)unit * 8;
-	return true;
-}
-
-static void btf_members_of(const void *ctx, struct probe_type t, void (*fn)(void *, const char *),
-			   void *fn_ctx)
-{
-	btf_each_member(ctx, t.btf, fn, fn_ctx);
-}
-
-static void btf_text_of(const void *ctx, struct probe_type t, struct strbuf *out)
-{
-	btf_text(ctx, t.btf, out);
-}
-
-struct probe_types probe_types_btf(const struct btf_types *b)
-{
-	return (struct probe_types){ btf_info, btf_member_of, btf_members_of, btf_text_of, b };
-}
-
-/* --- from a variable to a text --- */
 
 const char *probe_register(uint16_t machine, unsigned reg)
 {
@@ -136,8 +21,15 @@ const char *probe_register(uint16_t machine, unsigned reg)
 	return NULL;
 }
 
+struct probe_type_info {
+	enum dwarf_class class;
+	bool is_signed, is_char, is_reference;
+	uint64_t size, count;
+	struct probe_type to; /* of pointers and arrays */
+};
+
 struct walk {
-	const struct probe_types *types;
+	const struct btf_types *btf; /* NULL: types are debug info's */
 	const struct probe_syntax *sx;
 	const struct probe_arg *arg;
 	struct err *e;
@@ -147,9 +39,75 @@ struct walk {
 	struct strbuf shown;	  /* "sk->a.b" so far */
 };
 
+static struct probe_type_info dwarf_info(struct probe_type t)
+{
+	struct dwarf_type d = dwarf_type(t.die);
+
+	return (struct probe_type_info){ .class = d.class,
+					 .is_signed = d.is_signed,
+					 .is_char = d.class == DWARF_CHAR,
+					 .is_reference = d.is_reference,
+					 .size = d.size,
+					 .count = d.count,
+					 .to.die = d.to };
+}
+
 static struct probe_type_info info_of(const struct walk *w, struct probe_type t)
 {
-	return w->types->info(w->types->ctx, t);
+	const struct btf_types *b = w->btf;
+	uint32_t id = b ? btf_strip(b, t.btf) : 0;
+	struct probe_type_info i;
+
+	if (!b)
+		return dwarf_info(t);
+	i = (struct probe_type_info){ .size = btf_size(b, id),
+				      .is_signed = btf_is_signed(b, id),
+				      .is_char = btf_is_char(b, id),
+				      .count = btf_elements(b, id),
+				      .to.btf = btf_target(b, id) };
+	switch (btf_kind(b, id)) {
+	case BTF_KIND_INT: i.class = i.is_char ? DWARF_CHAR : DWARF_INT; break;
+	case BTF_KIND_PTR: i.class = DWARF_POINTER; break;
+	case BTF_KIND_ARRAY: i.class = DWARF_ARRAY; break;
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+	case BTF_KIND_FWD: i.class = DWARF_STRUCT; break;
+	case BTF_KIND_FLOAT: i.class = DWARF_FLOAT; break;
+	case BTF_KIND_FUNC_PROTO: i.class = DWARF_FUNCTION; break;
+	case BTF_KIND_UNKN: i.class = DWARF_VOID; break;
+	default: i.class = DWARF_ENUM; break;
+	}
+	return i;
+}
+
+static bool member_of(const struct walk *w, const char *name, struct dwarf_member *ret,
+		      struct probe_type *type)
+{
+	struct btf_found m;
+	uint64_t unit;
+
+	if (!w->btf) {
+		if (!dwarf_member(w->type.die, name, ret))
+			return false;
+		*type = (struct probe_type){ .die = ret->type };
+		return true;
+	}
+	if (!btf_find_member(w->btf, w->type.btf, name, &m))
+		return false;
+	*type = (struct probe_type){ .btf = m.type };
+	*ret = (struct dwarf_member){ .offset = m.offset / 8 };
+	if (!m.bits)
+		return true;
+	unit = btf_size(w->btf, m.type);
+	if (!unit || unit > 8)
+		return false;
+	ret->offset = m.offset / (unit * 8) * unit;
+	if (m.offset - ret->offset * 8 + m.bits > unit * 8)
+		ret->offset = m.offset / 8;
+	ret->bits = m.bits;
+	ret->shift = (uint32_t)(m.offset - ret->offset * 8);
+	ret->unit = (uint32_t)unit * 8;
+	return true;
 }
 
 static int no_fetch(struct walk *w, const char *why)
@@ -187,8 +145,13 @@ static int no_member(struct walk *w, const char *name)
 	char list[200];
 	AUTO_STRBUF text = { 0 };
 
-	w->types->text(w->types->ctx, w->type, &text);
-	w->types->members(w->types->ctx, w->type, near_name, &near);
+	if (w->btf) {
+		btf_text(w->btf, w->type.btf, &text);
+		btf_each_member(w->btf, w->type.btf, near_name, &near);
+	} else {
+		dwarf_type_text(w->type.die, &text);
+		dwarf_members(w->type.die, near_name, &near);
+	}
 	err_set(w->e, ENOENT, "%s (%s) has no member %s", strbuf_str(&w->shown), strbuf_str(&text),
 		name);
 	if (str_nearest_list(&near, list, sizeof(list)))
@@ -253,8 +216,7 @@ static int field(struct walk *w, const struct probe_field *f)
 			       ? err_hint(w->e, "write %s.%s", strbuf_str(&w->shown), f->name)
 			       : -EINVAL;
 	}
-	if (info_of(w, w->type).class != DWARF_STRUCT ||
-	    !w->types->member(w->types->ctx, w->type, f->name, &m, &type))
+	if (info_of(w, w->type).class != DWARF_STRUCT || !member_of(w, f->name, &m, &type))
 		return no_member(w, f->name);
 	err = t.class == DWARF_POINTER ? probe_type_follow(w, (int64_t)m.offset)
 				       : probe_type_inside(w, m.offset);
@@ -269,7 +231,7 @@ static bool probe_type_is_text(const char *type)
 	return type && (strcmp(type, "string") == 0 || strcmp(type, "ustring") == 0);
 }
 
-void probe_type_suffix(const struct probe_type_info *t, char buf[16])
+static void probe_type_suffix(const struct probe_type_info *t, char buf[16])
 {
 	uint64_t size = t->size > 8 ? 8 : t->size;
 
@@ -345,7 +307,7 @@ static int base_text(struct walk *w, struct strbuf *out, unsigned *used)
 			strbuf_printf(out, "+0x%" PRIx64, addr - w->sx->slide);
 			return 0;
 		}
-		if (w->sx->symbol && w->sx->symbol(w->sx->ctx, addr, out))
+		if (probe_target_data(w->sx->target, addr, out))
 			return 0;
 		strbuf_printf(out, "0x%" PRIx64, addr);
 		return 0;
@@ -380,11 +342,11 @@ static void name_text(const struct probe_arg *arg, const char *var, struct strbu
 	}
 }
 
-int probe_fetch(const struct probe_types *types, const struct probe_syntax *sx,
+int probe_fetch(const struct btf_types *btf, const struct probe_syntax *sx,
 		const struct probe_arg *arg, const char *var, const struct dwarf_fetch *at,
 		struct probe_type type, struct strbuf *out, struct err *e)
 {
-	struct walk w = { .types = types, .sx = sx, .arg = arg, .e = e, .at = *at, .type = type };
+	struct walk w = { .btf = btf, .sx = sx, .arg = arg, .e = e, .at = *at, .type = type };
 	AUTO_STRBUF fetch = { 0 };
 	char type_text[32];
 	int err = 0;

@@ -8,91 +8,12 @@
 #include "base/file.h"
 #include "live/about/about.h"
 #include "live/about/synth.h"
-#include "live/capture/drain.h"
 #include "store/perfdata/inject.h"
 
 #define DRAIN_NS 10000000u /* how long rings may wait while tasks are looked up */
 
 /* Who reads a file sorts this much at a time; who reads a stream waits for a round's end. */
 #define ROUND_BYTES (64u << 10)
-
-#define WIDE_BYTES (4u << 20) /* less is written as fast by one thread */
-
-/* What tells of tasks is looked at, and gathered for the next file. By several threads. */
-static void record_out_on_record(void *ctx, const struct perf_event_header *h)
-{
-	struct record_out *o = ctx;
-
-	switch (h->type) {
-	case PERF_RECORD_SAMPLE:
-		if (o->counting)
-			__atomic_fetch_add(&o->counted, 1, __ATOMIC_RELAXED);
-		break;
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-	case PERF_RECORD_COMM:
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_NAMESPACES:
-	case PERF_RECORD_CGROUP:
-	case PERF_RECORD_KSYMBOL:
-		pthread_mutex_lock(&o->lock);
-		if (o->keep)
-			keep_record(o->keep, h);
-		if (o->gathering)
-			strbuf_add(&o->next, (const char *)h, h->size);
-		pthread_mutex_unlock(&o->lock);
-		break;
-	default: break;
-	}
-}
-
-int record_out_bytes(void *ctx, const void *data, size_t n, struct err *e)
-{
-	struct record_out *o = ctx;
-
-	if (o->keep || o->gathering)
-		ring_records_each(&o->pieces, data, n, record_out_on_record, o);
-	return perfdata_write_bytes(o->w, data, n, e);
-}
-
-static int record_out_place(void *ctx, uint64_t bytes, uint64_t *at, struct err *e)
-{
-	return perfdata_write_room(((struct record_out *)ctx)->w, bytes, at, e);
-}
-
-static int record_out_put(void *ctx, size_t ring, uint64_t at, const void *data, size_t n)
-{
-	struct record_out *o = ctx;
-
-	if (o->keep || o->gathering)
-		ring_records_each(&o->ring_pieces[ring], data, n, record_out_on_record, o);
-	return perfdata_write_at(o->w, at, data, n);
-}
-
-/* By several threads, where that pays. */
-static int64_t drain_wide(struct record_out *o, struct err *e)
-{
-	struct drain_to to = { record_out_place, record_out_put, o };
-	int64_t n;
-
-	if (!o->ring_pieces)
-		o->ring_pieces = mem_alloc(o->capture->n_rings * sizeof(*o->ring_pieces));
-	n = drain_rings(o->capture, o->threads, o->opts->threads ? 1 : WIDE_BYTES, &to, e);
-	return n < 0 && n != -EAGAIN && !e->code ? perfdata_write_failed(o->w, (int)-n, e) : n;
-}
-
-int64_t record_out_drain(struct record_out *o, struct err *e)
-{
-	int64_t n = o->threads > 1 ? drain_wide(o, e) : -EAGAIN, idle;
-
-	if (n == -EAGAIN)
-		n = o->walked ? walked_drain(o->walked, false, record_out_bytes, o, e)
-			      : capture_drain(o->capture, record_out_bytes, o, e);
-	if (n < 0)
-		return n;
-	idle = idle_drain(o->idle, record_out_bytes, o, e);
-	return idle < 0 ? idle : n + idle;
-}
 
 /* There may be many tasks: the rings are emptied now and then. No round ends here, so readers
  * see these records before any sample. */
@@ -225,7 +146,7 @@ int record_out_open(struct record_out *o, struct err *e)
 		o->keep = keep_new();
 	if (!o->files && !o->pipe && !o->walked && !o->opts->zstd_level)
 		o->threads = o->opts->threads ? (unsigned)o->opts->threads
-					      : drain_threads(o->capture->n_rings);
+					      : record_drain_threads(o->capture->n_rings);
 	if (!o->pipe) {
 		if (!o->files)
 			perfdata_keep_old(path);

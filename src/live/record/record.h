@@ -146,12 +146,14 @@ int record_stop(struct recording *r, bool failed, struct err *e);
 int record_close(struct recording *r, bool failed, struct err *e);
 void record_free(struct recording *r);
 
-/* --- out.c --- */
+/* --- out.c, drain.c --- */
 int record_out_open(struct record_out *o, struct err *e);
 /* Whole records. */
 int record_out_bytes(void *o, const void *data, size_t n, struct err *e);
 /* All that is in the rings now. Returns bytes. */
 int64_t record_out_drain(struct record_out *o, struct err *e);
+/* How many threads are worth it for so many rings; 1: none but the caller's. */
+unsigned record_drain_threads(size_t rings);
 /* A record about a task, which may be one of many: rings are looked at meanwhile. */
 int record_out_synth(void *o, const void *data, size_t n, struct err *e);
 /* After each look at all rings. */
