@@ -35,6 +35,11 @@ static void on_fallback(void *ctx, const char *wanted, const char *taken, const 
 		    wanted);
 }
 
+static void on_wrote(void *ctx, const char *name)
+{
+	record_note(ctx, false, "wrote %s", name);
+}
+
 static bool any_tracepoint(const struct spec_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -190,7 +195,8 @@ static int open_all(struct recording *r, struct err *e)
 	r->out.walked = r->walked.walker ? &r->walked : NULL;
 	r->out.idle = &r->idle;
 	r->out.pipe = to_pipe(a);
-	r->out.r = r;
+	r->out.wrote = on_wrote;
+	r->out.ctx = r;
 	if (any_tracepoint(&a->events))
 		r->out.tracefs = tracefs_find(e);
 	r->out.wall_ns = loop_clock(CLOCK_REALTIME);

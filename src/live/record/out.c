@@ -254,8 +254,8 @@ static int end_file(struct record_out *o, bool stamp, struct err *e)
 		r = record_end_wait(o, e); /* of the file before */
 	if (r == 0)
 		r = record_end_start(o, name, e);
-	if (r == 0 && name)
-		record_note(o->r, false, "wrote %s", name);
+	if (r == 0 && name && o->wrote)
+		o->wrote(o->ctx, name);
 	return r < 0 ? r : 0;
 }
 

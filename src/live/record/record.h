@@ -94,7 +94,8 @@ struct record_out {
 	char **kept;		 /* names of finished files, when only the newest are kept */
 	uint64_t *told;		 /* losses that were told in files so far, by event */
 	size_t n_kept;
-	const struct recording *r; /* whose notes tell of files that got a name with the time */
+	void (*wrote)(void *ctx, const char *name); /* a file that got a name with the time */
+	void *ctx;
 };
 
 struct recording;
