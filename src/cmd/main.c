@@ -43,8 +43,6 @@ static int set_color(const struct opt *o, const char *value, bool unset, void *a
 {
 	static const char *const modes[] = { "auto", "always", "never" }; /* enum term_color_mode */
 
-	(void)o;
-	(void)args;
 	if (unset)
 		value = "never";
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
@@ -58,11 +56,6 @@ static int set_color(const struct opt *o, const char *value, bool unset, void *a
 static int set_no_servers(const struct opt *o, const char *value, bool unset, void *args,
 			  struct err *e)
 {
-	(void)o;
-	(void)value;
-	(void)unset;
-	(void)args;
-	(void)e;
 	unsetenv("DEBUGINFOD_URLS");
 	return 0;
 }

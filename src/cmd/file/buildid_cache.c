@@ -72,25 +72,21 @@ static int add_word(void *ctx, const char *part, size_t n)
 
 static int on_add(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o, (void)unset, (void)e;
 	return str_split(value, ',', add_word, &((struct args *)args)->add);
 }
 
 static int on_remove(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o, (void)unset, (void)e;
 	return str_split(value, ',', add_word, &((struct args *)args)->remove);
 }
 
 static int on_purge(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o, (void)unset, (void)e;
 	return str_split(value, ',', add_word, &((struct args *)args)->purge);
 }
 
 static int on_servers(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o, (void)e;
 	((struct args *)args)->servers = !unset;
 	if (value && !unset)
 		setenv("DEBUGINFOD_URLS", value, 1);
@@ -99,7 +95,6 @@ static int on_servers(const struct opt *o, const char *value, bool unset, void *
 
 static int on_kcore(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o, (void)value, (void)unset, (void)args;
 	err_set(e, EOPNOTSUPP, "--kcore: copies of a kernel's code are not kept");
 	return err_hint(e, "annotate reads /proc/kcore of the running kernel itself; kymo archive "
 			   "packs a recording with what its report needs, and -k VMLINUX names "
@@ -108,7 +103,6 @@ static int on_kcore(const struct opt *o, const char *value, bool unset, void *ar
 
 static int on_update(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o, (void)unset, (void)e;
 	return str_split(value, ',', add_word, &((struct args *)args)->update);
 }
 

@@ -78,7 +78,6 @@ static const struct command *const subs[] = { &cmd_data_convert, NULL };
 
 static int data_run(void *args, int argc, char **argv, struct err *e)
 {
-	(void)args;
 	if (argc) {
 		err_set(e, EINVAL, "data has no verb '%s'", argv[0]);
 		return err_hint(e, "kymo data convert");

@@ -198,7 +198,6 @@ static int help_run(void *args, int argc, char **argv, struct err *e)
 	const struct command *c = NULL;
 	AUTO_STRBUF shown = { 0 };
 
-	(void)args;
 	if (!argc) {
 		help_overview(stdout);
 		return 0;

@@ -67,7 +67,6 @@ static int introspect_run(void *args, int argc, char **argv, struct err *e)
 	struct json j = json_to(stdout, JSON_PRETTY);
 	const struct command *one = argc ? command_find(commands, argv[0]) : NULL;
 
-	(void)args;
 	if (argc && strcmp(argv[0], "analyses") == 0) {
 		struct tables t = { 0 };
 

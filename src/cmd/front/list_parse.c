@@ -82,7 +82,6 @@ static void text_word(struct sink *s, const char *key, const char *v)
 
 static void json_number(struct sink *s, const char *key, uint64_t v, bool as_hex)
 {
-	(void)as_hex;
 	json_u64(s->json, key, v);
 }
 

@@ -24,9 +24,6 @@ static int version_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 
-	(void)argc;
-	(void)argv;
-	(void)e;
 	printf("kymo version %s\n", KYMO_VERSION);
 	if (!a->options)
 		return 0;

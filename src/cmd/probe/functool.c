@@ -239,7 +239,6 @@ static int trace(struct functool *t, struct ftrace *f, struct ftrace_wait *w, st
 	if (p.pipe >= 0)
 		close(p.pipe);
 	w->ctx = NULL; /* was p */
-	(void)event;
 	return r;
 }
 

@@ -28,8 +28,6 @@ static int set_list(const struct opt *o, const char *value, bool unset, void *ar
 {
 	struct args *a = args;
 
-	(void)o;
-	(void)e;
 	a->list = !unset;
 	a->list_filter = value;
 	return 0;
@@ -40,8 +38,6 @@ static int set_functions(const struct opt *o, const char *value, bool unset, voi
 {
 	struct args *a = args;
 
-	(void)o;
-	(void)e;
 	a->functions = !unset;
 	a->functions_filter = value;
 	return 0;

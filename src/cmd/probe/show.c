@@ -83,7 +83,6 @@ static int keep_line(void *ctx, const char *file, uint32_t line)
 {
 	struct shown *s = ctx;
 
-	(void)file;
 	vec_push(&s->lines, line);
 	return 0;
 }
@@ -463,7 +462,6 @@ int probe_show_list(const struct probe_opts *o, const char *filter, struct err *
 	struct opened opened = { 0 };
 	int err;
 
-	(void)o;
 	if (!root)
 		return -e->code;
 	err = probe_events_read(root, &have, e);

@@ -13,8 +13,6 @@
 
 int record_on_event(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o;
-	(void)unset;
 	return spec_parse(&((struct record_args *)args)->o.events, value, events_env(), e);
 }
 
@@ -22,16 +20,12 @@ int record_on_trigger(const struct opt *o, const char *value, bool unset, void *
 {
 	struct record_args *a = args;
 
-	(void)o;
-	(void)unset;
 	a->o.timestamp_file = a->o.switch_signal = true;
 	return spec_parse(&a->o.triggers, value, events_env(), e);
 }
 
 int record_on_filter(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o;
-	(void)unset;
 	return events_filter(&((struct record_args *)args)->o.events, value, e);
 }
 
@@ -41,8 +35,6 @@ int record_on_freq(const struct opt *o, const char *value, bool unset, void *arg
 	struct record_args *a = args;
 	uint64_t v;
 
-	(void)o;
-	(void)unset;
 	if (strcmp(value, "max") == 0)
 		v = capture_max_freq();
 	else if (!str_u64(value, &v) || !v)
@@ -65,7 +57,6 @@ int record_on_chain(const struct opt *o, const char *value, bool unset, void *ar
 	size_t n = value ? strcspn(value, ",") : 0, i = 0;
 	uint64_t size;
 
-	(void)o;
 	if (unset || !value) {
 		a->o.capture.chain = unset ? CAPTURE_NO_CHAIN : CAPTURE_AUTO;
 		return 0;
@@ -90,7 +81,6 @@ int record_on_chain(const struct opt *o, const char *value, bool unset, void *ar
 
 int record_on_g(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)value;
 	return record_on_chain(o, ((struct record_args *)args)->chain_default, unset, args, e);
 }
 
@@ -101,8 +91,6 @@ int record_on_mmap(const struct opt *o, const char *value, bool unset, void *arg
 	char text[64];
 	uint64_t size;
 
-	(void)o;
-	(void)unset;
 	snprintf(text, sizeof(text), "%.*s", (int)n, value);
 	/* a bare number is pages, as with perf */
 	if ((value[n] && !str_size(value + n + 1, 1, &size)) ||
@@ -133,7 +121,6 @@ int record_on_clock(const struct opt *o, const char *value, bool unset, void *ar
 	struct record_args *a = args;
 	uint64_t number;
 
-	(void)o;
 	a->o.capture.has_clock = !unset;
 	if (unset)
 		return 0;
@@ -157,7 +144,6 @@ int record_on_zstd(const struct opt *o, const char *value, bool unset, void *arg
 	struct record_args *a = args;
 	uint64_t level = 3; /* a sixth smaller than by 1, in much the same time */
 
-	(void)o;
 	if (value && (!str_u64(value, &level) || level > 22))
 		return err_set(e, EINVAL, "-z wants a level of 0 (none) to 22, not '%s'", value);
 	a->o.zstd_level = unset ? 0 : (int)level;
@@ -170,7 +156,6 @@ int record_on_switch(const struct opt *o, const char *value, bool unset, void *a
 {
 	struct record_args *a = args;
 
-	(void)o;
 	a->o.timestamp_file = !unset;
 	a->o.switch_signal = !unset;
 	if (unset || !value || strcmp(value, "signal") == 0)
@@ -189,8 +174,6 @@ int record_on_max_size(const struct opt *o, const char *value, bool unset, void 
 {
 	struct record_args *a = args;
 
-	(void)o;
-	(void)unset;
 	if (!str_size(value, 1, &a->o.max_size) || !a->o.max_size)
 		return err_set(e, EINVAL, "--max-size wants a size (100M), not '%s'", value);
 	return 0;
@@ -200,25 +183,17 @@ int record_on_branch(const struct opt *o, const char *value, bool unset, void *a
 {
 	struct record_args *a = args;
 
-	(void)o;
-	(void)unset;
 	return attr_branches(value ? value : "any", &a->o.capture.branch_type, e);
 }
 
 int record_on_period(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o;
-	(void)value;
-	(void)e;
 	((struct record_args *)args)->o.capture.period_field = unset ? -1 : 1;
 	return 0;
 }
 
 int record_on_exclude(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o;
-	(void)value;
-	(void)e;
 	((struct record_args *)args)->o.exclude_perf = unset ? -1 : 1;
 	return 0;
 }
@@ -277,8 +252,6 @@ int record_on_delay(const struct opt *o, const char *value, bool unset, void *ar
 	uint64_t last = 0;
 	int64_t ms;
 
-	(void)o;
-	(void)unset;
 	a->o.n_spans = 0;
 	if (str_i64(value, &ms) && ms >= -1) {
 		if (ms > 0) {
@@ -312,8 +285,6 @@ int record_on_synth(const struct opt *o, const char *value, bool unset, void *ar
 	struct record_args *a = args;
 	bool task = false, mmap = false, cgroup = false;
 
-	(void)o;
-	(void)unset;
 	while (*value) {
 		size_t n = strcspn(value, ",");
 

@@ -26,8 +26,6 @@ static const struct {
 
 int record_on_refused(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)value;
-	(void)args;
 	for (size_t i = 0; i < ARRAY_SIZE(refused) && !unset; i++)
 		if (strcmp(refused[i].name, o->name) == 0) {
 			err_set(e, EOPNOTSUPP, "--%s: %s", o->name, refused[i].why);
@@ -95,7 +93,6 @@ int record_on_threads(const struct opt *o, const char *value, bool unset, void *
 	struct record_args *a = args;
 	uint64_t n = 0;
 
-	(void)o;
 	if (unset || !value) {
 		a->o.threads = unset;
 		return 0;

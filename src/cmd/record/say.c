@@ -9,7 +9,6 @@
 
 static void record_say_put_attr(void *ctx, const char *name, const char *value)
 {
-	(void)ctx;
 	fprintf(stderr, "  %-32s %s\n", name, value);
 }
 
@@ -33,7 +32,6 @@ void record_say_events(void *ctx, const struct recording *r, const char *how)
 {
 	AUTO_STRBUF b = { 0 };
 
-	(void)ctx;
 	for (size_t i = 0; i < r->capture.n; i++) {
 		const struct capture_event *ev = &r->capture.event[i];
 		bool first = ev->spec->leader == (int)i && ev->spec->members > 1;

@@ -7,13 +7,11 @@
 
 int accept_nothing(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o, (void)value, (void)unset, (void)args, (void)e;
 	return 0;
 }
 
 int accept_no_trace(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)value, (void)unset, (void)args;
 	err_set(e, EOPNOTSUPP, "--%s: hardware traces (Intel PT, CoreSight) are not decoded",
 		o->name);
 	return err_hint(e, "samples of the same recording are shown without it");
@@ -21,21 +19,18 @@ int accept_no_trace(const struct opt *o, const char *value, bool unset, void *ar
 
 int accept_no_guest(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)value, (void)unset, (void)args;
 	err_set(e, EOPNOTSUPP, "--%s: guests are not looked into from their host", o->name);
 	return err_hint(e, "record inside the guest");
 }
 
 int accept_no_cycles(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)value, (void)unset, (void)args;
 	err_set(e, EOPNOTSUPP, "--%s: cycles of branch records are not summed", o->name);
 	return err_hint(e, "report -b sums the branches themselves");
 }
 
 int accept_no_script(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)value, (void)unset, (void)args;
 	err_set(e, EOPNOTSUPP, "--%s: perf's scripts (Perl, Python) and filters (C) are not run",
 		o->name);
 	return err_hint(e, "kymo run -i FILE runs a program of the tracing language over a "
@@ -45,16 +40,12 @@ int accept_no_script(const struct opt *o, const char *value, bool unset, void *a
 
 int accept_no_dump(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o, (void)value, (void)unset, (void)args;
 	err_set(e, EOPNOTSUPP, "-D: records are not dumped here");
 	return err_hint(e, "kymo script -D -i FILE shows every record with its bytes");
 }
 
 int accept_color(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
 {
-	(void)o;
-	(void)unset;
-	(void)p;
 	if (!value || strcmp(value, "always") == 0)
 		term_set_color(TERM_COLOR_ALWAYS);
 	else if (strcmp(value, "never") == 0)

@@ -4,6 +4,8 @@
  * section of its own after the data (or in a record, in pipe mode). All are
  * optional; one that makes no sense is left out, never an error.
  */
+#include <stdarg.h>
+
 #include "store/perfdata/impl.h"
 
 uint32_t cursor_u32(struct cursor *c)
@@ -43,6 +45,38 @@ const char *cursor_str(struct cursor *c)
 	}
 	c->p += n;
 	return s;
+}
+
+const uint8_t *cursor_bytes(struct cursor *c, uint64_t n)
+{
+	const uint8_t *p = c->p;
+
+	c->bad = c->bad || n > (uint64_t)(c->end - c->p);
+	c->p += c->bad ? 0 : n;
+	return c->bad ? NULL : p;
+}
+
+bool cursor_take(struct cursor *c, const char *shape, ...)
+{
+	uint64_t number;
+	va_list ap;
+	void *to;
+
+	va_start(ap, shape);
+	for (; *shape; shape++) {
+		to = va_arg(ap, void *);
+		if (*shape == 's') {
+			*(const char **)to = cursor_str(c);
+			continue;
+		}
+		number = *shape == '8' ? cursor_u64(c) : cursor_u32(c);
+		if (to && *shape == '8')
+			*(uint64_t *)to = number;
+		else if (to)
+			*(uint32_t *)to = (uint32_t)number;
+	}
+	va_end(ap);
+	return !c->bad;
 }
 
 struct cursor feature_cursor(const struct perfdata *pd, unsigned feature)
@@ -190,7 +224,8 @@ static int put_in_node(void *ctx, unsigned cpu)
 static void parse_topology(struct perfdata *pd)
 {
 	struct cursor c = feature_cursor(pd, PERFDATA_CPU_TOPOLOGY);
-	uint32_t cpus = pd->trace.info.cpus_available, nodes;
+	uint32_t cpus = pd->trace.info.cpus_available, node;
+	const char *of;
 
 	skip_strings(&c);
 	skip_strings(&c);
@@ -206,34 +241,21 @@ static void parse_topology(struct perfdata *pd)
 	for (uint32_t i = 0; i < cpus && !c.bad; i++)
 		pd->cpus[i].die = (int)cursor_u32(&c);
 	c = feature_cursor(pd, PERFDATA_NUMA_TOPOLOGY);
-	nodes = cursor_u32(&c);
-	for (uint32_t i = 0; i < nodes && !c.bad; i++) {
-		struct node_cpus n = { pd, (int)cursor_u32(&c) };
-
-		cursor_u64(&c);
-		cursor_u64(&c);
-		str_ranges(cursor_str(&c), cpus, put_in_node, &n);
-	}
+	for (uint32_t n = cursor_u32(&c); n && cursor_take(&c, "488s", &node, NULL, NULL, &of); n--)
+		str_ranges(of, cpus, put_in_node, &(struct node_cpus){ pd, (int)node });
 }
 
 /* Names of the types, in the order of the attrs. */
 static void parse_event_desc(struct perfdata *pd)
 {
 	struct cursor c = feature_cursor(pd, PERFDATA_EVENT_DESC);
-	uint32_t n = cursor_u32(&c), attr_size = cursor_u32(&c);
+	uint32_t n = cursor_u32(&c), attr_size = cursor_u32(&c), n_ids;
+	const char *name;
 
-	for (uint32_t i = 0; i < n && i < pd->types.n && !c.bad; i++) {
-		uint32_t n_ids;
-		const char *name;
-
-		if (attr_size > c.end - c.p)
+	for (uint32_t i = 0; i < n && i < pd->types.n; i++) {
+		if (!cursor_bytes(&c, attr_size) || !cursor_take(&c, "4s", &n_ids, &name) ||
+		    !cursor_bytes(&c, n_ids * 8ull))
 			return;
-		c.p += attr_size;
-		n_ids = cursor_u32(&c);
-		name = cursor_str(&c);
-		if (c.bad || n_ids > (uint64_t)(c.end - c.p) / 8)
-			return;
-		c.p += n_ids * 8ull;
 		if (!pd->types.data[i].name && *name)
 			pd->types.data[i].name = arena_strdup(&pd->trace.arena, name);
 	}
@@ -242,13 +264,12 @@ static void parse_event_desc(struct perfdata *pd)
 static void parse_group_desc(struct perfdata *pd)
 {
 	struct cursor c = feature_cursor(pd, PERFDATA_GROUP_DESC);
-	uint32_t n = cursor_u32(&c);
+	uint32_t leader, members;
+	const char *name;
 
-	for (uint32_t i = 0; i < n && !c.bad; i++) {
-		const char *name = cursor_str(&c);
-		uint32_t leader = cursor_u32(&c), members = cursor_u32(&c);
-
-		if (c.bad || leader >= pd->types.n || members > pd->types.n - leader)
+	for (uint32_t n = cursor_u32(&c); n && cursor_take(&c, "s44", &name, &leader, &members);
+	     n--) {
+		if (leader >= pd->types.n || members > pd->types.n - leader)
 			return;
 		if (strcmp(name, "{anon_group}") != 0)
 			pd->types.data[leader].group = arena_strdup(&pd->trace.arena, name);
@@ -261,26 +282,21 @@ static void parse_clock(struct perfdata *pd)
 {
 	struct cursor c = feature_cursor(pd, PERFDATA_CLOCKID);
 	struct trace_info *info = &pd->trace.info;
-	uint64_t res = cursor_u64(&c);
+	uint64_t wall, clock;
+	uint32_t version, id;
 
-	if (!c.bad)
-		info->clock_res = res;
+	cursor_take(&c, "8", &info->clock_res);
 	vec_each (&pd->types, t)
 		if (t->attr.use_clockid) {
 			info->has_clock = true;
 			info->clock_id = (unsigned)t->attr.clockid;
 		}
 	c = feature_cursor(pd, PERFDATA_CLOCK_DATA);
-	if (cursor_u32(&c) == 1) {
-		uint32_t id = cursor_u32(&c);
-		uint64_t wall = cursor_u64(&c), clock = cursor_u64(&c);
-
-		if (!c.bad) {
-			info->has_clock = true;
-			info->clock_id = id;
-			info->wall_time = wall;
-			info->wall_clock_time = clock;
-		}
+	if (cursor_take(&c, "4488", &version, &id, &wall, &clock) && version == 1) {
+		info->has_clock = true;
+		info->clock_id = id;
+		info->wall_time = wall;
+		info->wall_clock_time = clock;
 	}
 }
 
@@ -296,10 +312,9 @@ void feature_parse(struct perfdata *pd)
 	info->cpu_desc = string_feature(pd, PERFDATA_CPUDESC);
 	info->cpuid = string_feature(pd, PERFDATA_CPUID);
 	c = feature_cursor(pd, PERFDATA_NRCPUS);
-	info->cpus_available = cursor_u32(&c);
-	info->cpus_online = cursor_u32(&c);
+	cursor_take(&c, "44", &info->cpus_available, &info->cpus_online);
 	c = feature_cursor(pd, PERFDATA_TOTAL_MEM);
-	info->total_mem = cursor_u64(&c);
+	cursor_take(&c, "8", &info->total_mem);
 	if (pd->feature[PERFDATA_TRACING_DATA].present)
 		tracing_parse(pd, pd->feature[PERFDATA_TRACING_DATA].data,
 			      pd->feature[PERFDATA_TRACING_DATA].size);

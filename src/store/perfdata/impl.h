@@ -177,10 +177,6 @@ struct perfdata {
 
 /* --- perfdata.c --- */
 void perfdata_close(struct source *s);
-/* Give back the memory of a part of a mapped file; it is read again when it is looked at. */
-void perfdata_drop(const uint8_t *start, const uint8_t *end);
-/* All of a part will be looked at: get it at once, which is faster than page by page. */
-void perfdata_fetch(const uint8_t *start, const uint8_t *end);
 
 /* --- store/perfdata/attr.c --- */
 /* size is what the file says an attr has; longer ones are cut, shorter zero-extended. */
@@ -298,6 +294,9 @@ struct cursor {
 uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);
 const char *cursor_str(struct cursor *c); /* u32 length and that many bytes; "" when bad */
+const uint8_t *cursor_bytes(struct cursor *c, uint64_t n); /* NULL and bad: not so many are left */
+/* Several: 4 and 8 into uint32_t and uint64_t (NULL: left out), s into const char *. False: bad. */
+bool cursor_take(struct cursor *c, const char *shape, ...);
 void feature_sections(struct perfdata *pd);
 void feature_parse(struct perfdata *pd);
 struct cursor feature_cursor(const struct perfdata *pd, unsigned feature);

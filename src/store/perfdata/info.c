@@ -10,41 +10,11 @@
 
 #include "event/attr.h"
 
-static const char *const names[PERFDATA_FEATURE_END] = {
-	[PERFDATA_TRACING_DATA] = "TRACING_DATA",
-	[PERFDATA_BUILD_ID] = "BUILD_ID",
-	[PERFDATA_HOSTNAME] = "HOSTNAME",
-	[PERFDATA_OSRELEASE] = "OSRELEASE",
-	[PERFDATA_VERSION] = "VERSION",
-	[PERFDATA_ARCH] = "ARCH",
-	[PERFDATA_NRCPUS] = "NRCPUS",
-	[PERFDATA_CPUDESC] = "CPUDESC",
-	[PERFDATA_CPUID] = "CPUID",
-	[PERFDATA_TOTAL_MEM] = "TOTAL_MEM",
-	[PERFDATA_CMDLINE] = "CMDLINE",
-	[PERFDATA_EVENT_DESC] = "EVENT_DESC",
-	[PERFDATA_CPU_TOPOLOGY] = "CPU_TOPOLOGY",
-	[PERFDATA_NUMA_TOPOLOGY] = "NUMA_TOPOLOGY",
-	[PERFDATA_BRANCH_STACK] = "BRANCH_STACK",
-	[PERFDATA_PMU_MAPPINGS] = "PMU_MAPPINGS",
-	[PERFDATA_GROUP_DESC] = "GROUP_DESC",
-	[PERFDATA_AUXTRACE_INDEX] = "AUXTRACE",
-	[PERFDATA_STAT_FEATURE] = "STAT",
-	[PERFDATA_CACHE] = "CACHE",
-	[PERFDATA_SAMPLE_TIME] = "SAMPLE_TIME",
-	[PERFDATA_MEM_TOPOLOGY] = "MEM_TOPOLOGY",
-	[PERFDATA_CLOCKID] = "CLOCKID",
-	[PERFDATA_DIR_FORMAT] = "DIR_FORMAT",
-	[PERFDATA_BPF_PROG_INFO] = "BPF_PROG_INFO",
-	[PERFDATA_BPF_BTF] = "BPF_BTF",
-	[PERFDATA_COMPRESSED_INFO] = "COMPRESSED",
-	[PERFDATA_CPU_PMU_CAPS] = "CPU_PMU_CAPS",
-	[PERFDATA_CLOCK_DATA] = "CLOCK_DATA",
-	[PERFDATA_HYBRID_TOPOLOGY] = "HYBRID_TOPOLOGY",
-	[PERFDATA_PMU_CAPS] = "PMU_CAPS",
-};
+typedef void info_fn(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+		     const char *label);
 
-static void perfdata_info_put_string(struct strbuf *b, struct cursor *c, const char *label)
+static void put_string(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+		       const char *label)
 {
 	AUTO_FREE char *made = NULL;
 	const char *s = cursor_str(c);
@@ -53,7 +23,40 @@ static void perfdata_info_put_string(struct strbuf *b, struct cursor *c, const c
 		strbuf_printf(b, "# %s : %s\n", label, str_one_line(s, &made));
 }
 
-static void put_cmdline(struct strbuf *b, struct cursor *c)
+static void put_label(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+		      const char *label)
+{
+	strbuf_printf(b, "# contains %s\n", label);
+}
+
+static void put_cpus(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+		     const char *label)
+{
+	uint32_t available = cursor_u32(c), online = cursor_u32(c);
+
+	strbuf_printf(b, "# nrcpus online : %u\n# nrcpus avail : %u\n", online, available);
+}
+
+static void put_total_mem(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			  const char *label)
+{
+	strbuf_printf(b, "# total memory : %" PRIu64 " kB\n", cursor_u64(c));
+}
+
+static void put_clock_rate(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			   const char *label)
+{
+	strbuf_printf(b, "# clockid frequency: %" PRIu64 " MHz\n", cursor_u64(c) * 1000);
+}
+
+static void put_dir_format(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			   const char *label)
+{
+	strbuf_printf(b, "# directory data version : %" PRIu64 "\n", cursor_u64(c));
+}
+
+static void put_cmdline(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			const char *label)
 {
 	uint32_t n = cursor_u32(c);
 
@@ -68,12 +71,13 @@ static void put_cmdline(struct strbuf *b, struct cursor *c)
 	strbuf_putc(b, '\n');
 }
 
-static void perfdata_info_put_attr(void *ctx, const char *name, const char *value)
+static void put_attr(void *ctx, const char *name, const char *value)
 {
 	strbuf_printf(ctx, ", %s = %s", name, value);
 }
 
-static void put_events(struct strbuf *b, struct cursor *c)
+static void put_events(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+		       const char *label)
 {
 	uint32_t n = cursor_u32(c), size = cursor_u32(c);
 
@@ -98,48 +102,35 @@ static void put_events(struct strbuf *b, struct cursor *c)
 			strbuf_printf(b, "%s %" PRIu64, k ? "," : "", cursor_u64(c));
 		if (n_ids)
 			strbuf_puts(b, " }");
-		attr_each(&attr, perfdata_info_put_attr, b);
+		attr_each(&attr, put_attr, b);
 		strbuf_putc(b, '\n');
 	}
 }
 
 static void put_strings(struct strbuf *b, struct cursor *c, const char *label)
 {
-	uint32_t n = cursor_u32(c);
+	const char *s;
 
-	for (uint32_t i = 0; i < n && !c->bad; i++) {
-		const char *s = cursor_str(c);
-
-		if (!c->bad)
-			strbuf_printf(b, "# %s: %s\n", label, s);
-	}
+	for (uint32_t n = cursor_u32(c); n && cursor_take(c, "s", &s); n--)
+		strbuf_printf(b, "# %s: %s\n", label, s);
 }
 
 /* Sockets, threads, a core and socket for each CPU; newer ones: dies, and a die for each. */
-static void put_cpu_topology(struct strbuf *b, const struct perfdata *pd, struct cursor *c)
+static void put_cpu_topology(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			     const char *label)
 {
 	AUTO_STRBUF threads = { 0 };
 	uint32_t cpus = pd->trace.info.cpus_available;
-	const uint8_t *place;
-	struct cursor dies, id;
+	struct cursor id;
 
 	put_strings(b, c, "sibling sockets ");
 	put_strings(&threads, c, "sibling threads ");
-	place = c->p;
-	if (c->bad || cpus > (uint64_t)(c->end - c->p) / 8)
+	id = *c;
+	if (!cursor_bytes(&id, cpus * 8ull))
 		return;
-	dies = *c;
-	dies.p += cpus * 8ull;
-	id = dies;
-	if (dies.p < dies.end) {
-		AUTO_STRBUF text = { 0 };
-
-		put_strings(&text, &dies, "sibling dies    ");
-		strbuf_add(b, strbuf_str(&text), text.n);
-		id = dies;
-	}
+	if (id.p < id.end)
+		put_strings(b, &id, "sibling dies    ");
 	strbuf_add(b, strbuf_str(&threads), threads.n);
-	c->p = place;
 	for (uint32_t i = 0; i < cpus; i++) {
 		uint32_t core = cursor_u32(c), socket = cursor_u32(c);
 
@@ -152,43 +143,35 @@ static void put_cpu_topology(struct strbuf *b, const struct perfdata *pd, struct
 	}
 }
 
-static void put_numa_topology(struct strbuf *b, struct cursor *c)
+static void put_numa_topology(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			      const char *label)
 {
-	uint32_t n = cursor_u32(c);
+	uint32_t node;
+	uint64_t total, left;
+	const char *cpus;
 
-	for (uint32_t i = 0; i < n && !c->bad; i++) {
-		uint32_t node = cursor_u32(c);
-		uint64_t total = cursor_u64(c), left = cursor_u64(c);
-		const char *cpus = cursor_str(c);
-
-		if (!c->bad)
-			strbuf_printf(b,
-				      "# node%u meminfo  : total = %" PRIu64 " kB, free = %" PRIu64
-				      " kB\n# node%u cpu list : %s\n",
-				      node, total, left, node, cpus);
-	}
+	for (uint32_t n = cursor_u32(c); n && cursor_take(c, "488s", &node, &total, &left, &cpus);
+	     n--)
+		strbuf_printf(b,
+			      "# node%u meminfo  : total = %" PRIu64 " kB, free = %" PRIu64
+			      " kB\n# node%u cpu list : %s\n",
+			      node, total, left, node, cpus);
 }
 
-static void put_pmu_mappings(struct strbuf *b, struct cursor *c)
+static void put_pmu_mappings(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			     const char *label)
 {
-	uint32_t n = cursor_u32(c);
+	uint32_t n = cursor_u32(c), type;
+	const char *name, *sep = "";
 
-	if (c->bad || !n) {
-		strbuf_puts(b, "# pmu mappings: not available\n");
-		return;
-	}
-	strbuf_puts(b, "# pmu mappings: ");
-	for (uint32_t i = 0; i < n && !c->bad; i++) {
-		uint32_t type = cursor_u32(c);
-		const char *name = cursor_str(c);
-
-		if (!c->bad)
-			strbuf_printf(b, "%s%s = %u", i ? ", " : "", name, type);
-	}
+	strbuf_printf(b, "# pmu mappings: %s", n ? "" : "not available");
+	for (; n && cursor_take(c, "4s", &type, &name); n--, sep = ", ")
+		strbuf_printf(b, "%s%s = %u", sep, name, type);
 	strbuf_putc(b, '\n');
 }
 
-static void put_groups(struct strbuf *b, const struct perfdata *pd)
+static void put_groups(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+		       const char *label)
 {
 	for (size_t i = 0; i < pd->types.n; i++) {
 		const struct perfdata_type *t = &pd->types.data[i];
@@ -205,33 +188,24 @@ static void put_groups(struct strbuf *b, const struct perfdata *pd)
 	}
 }
 
-static void put_cache(struct strbuf *b, struct cursor *c)
+static void put_cache(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+		      const char *label)
 {
-	uint32_t n;
+	const char *type, *size, *map;
+	uint32_t n, level;
 
-	cursor_u32(c); /* version */
-	n = cursor_u32(c);
+	cursor_take(c, "44", NULL, &n); /* the first is the version */
 	strbuf_puts(b, "# CPU cache info:\n");
-	for (uint32_t i = 0; i < n && !c->bad; i++) {
-		uint32_t level = cursor_u32(c);
-		const char *type, *size, *map;
-
-		cursor_u32(c);
-		cursor_u32(c);
-		cursor_u32(c);
-		type = cursor_str(c);
-		size = cursor_str(c);
-		map = cursor_str(c);
-		if (!c->bad)
-			strbuf_printf(b, "#  L%u %-15s %8s [%s]\n", level, type, size, map);
-	}
+	for (; n && cursor_take(c, "4444sss", &level, NULL, NULL, NULL, &type, &size, &map); n--)
+		strbuf_printf(b, "#  L%u %-15s %8s [%s]\n", level, type, size, map);
 }
 
-static void put_sample_time(struct strbuf *b, struct cursor *c)
+static void put_sample_time(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			    const char *label)
 {
-	uint64_t first = cursor_u64(c), last = cursor_u64(c);
+	uint64_t first, last;
 
-	if (c->bad)
+	if (!cursor_take(c, "88", &first, &last))
 		return;
 	strbuf_printf(b, "# time of first sample : %" PRIu64 ".%06" PRIu64 "\n", first / 1000000000,
 		      first % 1000000000 / 1000);
@@ -253,26 +227,20 @@ static void put_unit(struct strbuf *b, uint64_t n)
 	strbuf_printf(b, "%" PRIu64 "%c", n, units[u]);
 }
 
-static void put_mem_topology(struct strbuf *b, struct cursor *c)
+static void put_mem_topology(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			     const char *label)
 {
-	uint64_t block, n;
+	uint64_t block, n, node, bits;
 
-	cursor_u64(c); /* version */
-	block = cursor_u64(c);
-	n = cursor_u64(c);
-	if (c->bad)
+	if (!cursor_take(c, "888", NULL, &block, &n)) /* the first is the version */
 		return;
 	strbuf_printf(b, "# memory nodes (nr %d, block size 0x%" PRIx64 "):\n", (int)n, block);
-	for (uint64_t i = 0; i < n && !c->bad; i++) {
-		uint64_t node = cursor_u64(c), bits, words, used = 0, from = UINT64_MAX;
+	for (; n && cursor_take(c, "888", &node, NULL, &bits); n--) {
+		uint64_t words = bits / 64 + (bits % 64 != 0), used = 0, from = UINT64_MAX;
 		AUTO_STRBUF list = { 0 };
-		const uint8_t *map;
+		const uint8_t *map = c->p;
 
-		cursor_u64(c); /* size */
-		bits = cursor_u64(c);
-		words = bits / 64 + (bits % 64 != 0);
-		map = c->p;
-		if (c->bad || words > (uint64_t)(c->end - c->p) / 8)
+		if (words > (uint64_t)(c->end - c->p) / 8)
 			return;
 		for (uint64_t k = 0; k <= bits; k++) {
 			struct cursor w = { .p = map + k / 64 * 8, .end = c->end, .swap = c->swap };
@@ -295,7 +263,7 @@ static void put_mem_topology(struct strbuf *b, struct cursor *c)
 	}
 }
 
-static const char *perfdata_info_clock_name(uint32_t id)
+static const char *clock_name(uint32_t id)
 {
 	static const char *const clocks[] = {
 		[CLOCK_REALTIME] = "realtime",
@@ -312,71 +280,62 @@ static const char *perfdata_info_clock_name(uint32_t id)
 	return id < ARRAY_SIZE(clocks) && clocks[id] ? clocks[id] : "(not found)";
 }
 
-static void put_clock(struct strbuf *b, struct cursor *c)
+static void put_clock(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+		      const char *label)
 {
-	uint32_t version = cursor_u32(c), id = cursor_u32(c);
-	uint64_t wall = cursor_u64(c), clock = cursor_u64(c);
-	time_t sec = (time_t)(wall / 1000000000);
+	uint32_t version, id;
+	uint64_t wall, clock;
 	char date[64] = "failed";
 	struct tm tm;
 
-	if (c->bad || version != 1)
+	if (!cursor_take(c, "4488", &version, &id, &wall, &clock) || version != 1)
 		return;
-	if (localtime_r(&sec, &tm))
+	if (localtime_r(&(time_t){ (time_t)(wall / 1000000000) }, &tm))
 		strftime(date, sizeof(date), "%F %T", &tm);
-	strbuf_printf(b, "# clockid: %s (%u)\n", perfdata_info_clock_name(id), id);
+	strbuf_printf(b, "# clockid: %s (%u)\n", clock_name(id), id);
 	strbuf_printf(b,
 		      "# reference time: %s.%06" PRIu64 " = %" PRIu64 ".%06" PRIu64
 		      " (TOD) = %" PRIu64 ".%09" PRIu64 " (%s)\n",
 		      date, wall % 1000000000 / 1000, wall / 1000000000, wall % 1000000000 / 1000,
-		      clock / 1000000000, clock % 1000000000, perfdata_info_clock_name(id));
+		      clock / 1000000000, clock % 1000000000, clock_name(id));
 }
 
 /* The programs' numbers; what they are is in the structs that follow them. */
-static void put_bpf_programs(struct strbuf *b, struct cursor *c)
+static void put_bpf_programs(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			     const char *label)
 {
-	uint32_t n = cursor_u32(c);
+	uint32_t info, data, id;
 
-	for (uint32_t i = 0; i < n && !c->bad; i++) {
-		uint32_t info = cursor_u32(c), data = cursor_u32(c), id;
-
-		cursor_u64(c);
-		if (c->bad || info < 8 || (uint64_t)info + data > (uint64_t)(c->end - c->p))
+	for (uint32_t n = cursor_u32(c); n && cursor_take(c, "448", &info, &data, NULL); n--) {
+		if (info < 8 || (uint64_t)info + data > (uint64_t)(c->end - c->p))
 			return;
-		id = (cursor_u32(c), cursor_u32(c));
-		c->p += info - 8 + data;
+		cursor_take(c, "44", NULL, &id);
+		cursor_bytes(c, info - 8ull + data);
 		strbuf_printf(b, "# bpf_prog_info of id %u\n", id);
 	}
 }
 
-static void put_bpf_btf(struct strbuf *b, struct cursor *c)
+static void put_bpf_btf(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			const char *label)
 {
-	uint32_t n = cursor_u32(c);
+	uint32_t id, size;
 
-	for (uint32_t i = 0; i < n && !c->bad; i++) {
-		uint32_t id = cursor_u32(c), size = cursor_u32(c);
-
-		if (c->bad || size > c->end - c->p)
-			return;
-		c->p += size;
-		strbuf_printf(b, "# btf info of id %u\n", id);
-	}
+	for (uint32_t n = cursor_u32(c); n && cursor_take(c, "44", &id, &size); n--)
+		if (cursor_bytes(c, size))
+			strbuf_printf(b, "# btf info of id %u\n", id);
 }
 
-static void put_compressed(struct strbuf *b, struct cursor *c)
+static void put_compressed(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			   const char *label)
 {
 	uint32_t type, level, ratio;
 
-	cursor_u32(c); /* version */
-	type = cursor_u32(c);
-	level = cursor_u32(c);
-	ratio = cursor_u32(c);
-	if (!c->bad)
+	if (cursor_take(c, "4444", NULL, &type, &level, &ratio))
 		strbuf_printf(b, "# compressed : %s, level = %u, ratio = %u\n",
 			      type == 1 ? "Zstd" : "Unknown", level, ratio);
 }
 
-static void put_caps(struct strbuf *b, struct cursor *c, const char *pmu)
+static void put_caps(struct strbuf *b, struct cursor *c, const struct perfdata *pd, const char *pmu)
 {
 	uint32_t n = cursor_u32(c);
 
@@ -396,7 +355,8 @@ static void put_caps(struct strbuf *b, struct cursor *c, const char *pmu)
 }
 
 /* Each: count, pairs, and the PMU's name behind them. */
-static void put_pmu_caps(struct strbuf *b, struct cursor *c)
+static void put_pmu_caps(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+			 const char *label)
 {
 	uint32_t n = cursor_u32(c);
 
@@ -406,82 +366,70 @@ static void put_pmu_caps(struct strbuf *b, struct cursor *c)
 
 		for (uint32_t k = 0; k < pairs * 2 && !c->bad; k++)
 			cursor_str(c);
-		put_caps(b, &again, cursor_str(c));
+		put_caps(b, &again, pd, cursor_str(c));
 	}
 }
 
-static void put_hybrid(struct strbuf *b, struct cursor *c)
+static void put_hybrid(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+		       const char *label)
 {
-	uint32_t n = cursor_u32(c);
+	const char *pmu, *cpus;
 
 	strbuf_puts(b, "# hybrid cpu system:\n");
-	for (uint32_t i = 0; i < n && !c->bad; i++) {
-		const char *pmu = cursor_str(c), *cpus = cursor_str(c);
-
-		if (!c->bad)
-			strbuf_printf(b, "# %s cpu list : %s\n", pmu, cpus);
-	}
+	for (uint32_t n = cursor_u32(c); n && cursor_take(c, "ss", &pmu, &cpus); n--)
+		strbuf_printf(b, "# %s cpu list : %s\n", pmu, cpus);
 }
 
-static bool is_long(unsigned feature)
-{
-	return feature == PERFDATA_CPU_TOPOLOGY || feature == PERFDATA_NUMA_TOPOLOGY ||
-	       feature == PERFDATA_CACHE || feature == PERFDATA_MEM_TOPOLOGY;
-}
+/* full: not shown unless asked for. */
+static const struct {
+	const char *name;
+	info_fn *put;
+	const char *label;
+	bool full;
+} features[PERFDATA_FEATURE_END] = {
+	[PERFDATA_TRACING_DATA] = { "TRACING_DATA" },
+	[PERFDATA_BUILD_ID] = { "BUILD_ID" },
+	[PERFDATA_HOSTNAME] = { "HOSTNAME", put_string, "hostname" },
+	[PERFDATA_OSRELEASE] = { "OSRELEASE", put_string, "os release" },
+	[PERFDATA_VERSION] = { "VERSION", put_string, "perf version" },
+	[PERFDATA_ARCH] = { "ARCH", put_string, "arch" },
+	[PERFDATA_NRCPUS] = { "NRCPUS", put_cpus },
+	[PERFDATA_CPUDESC] = { "CPUDESC", put_string, "cpudesc" },
+	[PERFDATA_CPUID] = { "CPUID", put_string, "cpuid" },
+	[PERFDATA_TOTAL_MEM] = { "TOTAL_MEM", put_total_mem },
+	[PERFDATA_CMDLINE] = { "CMDLINE", put_cmdline },
+	[PERFDATA_EVENT_DESC] = { "EVENT_DESC", put_events },
+	[PERFDATA_CPU_TOPOLOGY] = { "CPU_TOPOLOGY", put_cpu_topology, NULL, true },
+	[PERFDATA_NUMA_TOPOLOGY] = { "NUMA_TOPOLOGY", put_numa_topology, NULL, true },
+	[PERFDATA_BRANCH_STACK] = { "BRANCH_STACK", put_label, "samples with branch stack" },
+	[PERFDATA_PMU_MAPPINGS] = { "PMU_MAPPINGS", put_pmu_mappings },
+	[PERFDATA_GROUP_DESC] = { "GROUP_DESC", put_groups },
+	[PERFDATA_AUXTRACE_INDEX] = { "AUXTRACE", put_label,
+				      "AUX area data (e.g. instruction trace)" },
+	[PERFDATA_STAT_FEATURE] = { "STAT", put_label, "stat data" },
+	[PERFDATA_CACHE] = { "CACHE", put_cache, NULL, true },
+	[PERFDATA_SAMPLE_TIME] = { "SAMPLE_TIME", put_sample_time },
+	[PERFDATA_MEM_TOPOLOGY] = { "MEM_TOPOLOGY", put_mem_topology, NULL, true },
+	[PERFDATA_CLOCKID] = { "CLOCKID", put_clock_rate },
+	[PERFDATA_DIR_FORMAT] = { "DIR_FORMAT", put_dir_format },
+	[PERFDATA_BPF_PROG_INFO] = { "BPF_PROG_INFO", put_bpf_programs },
+	[PERFDATA_BPF_BTF] = { "BPF_BTF", put_bpf_btf },
+	[PERFDATA_COMPRESSED_INFO] = { "COMPRESSED", put_compressed },
+	[PERFDATA_CPU_PMU_CAPS] = { "CPU_PMU_CAPS", put_caps, "cpu" },
+	[PERFDATA_CLOCK_DATA] = { "CLOCK_DATA", put_clock },
+	[PERFDATA_HYBRID_TOPOLOGY] = { "HYBRID_TOPOLOGY", put_hybrid },
+	[PERFDATA_PMU_CAPS] = { "PMU_CAPS", put_pmu_caps },
+};
 
 static void put_feature(struct strbuf *b, const struct perfdata *pd, unsigned feature, bool full)
 {
 	struct cursor c = feature_cursor(pd, feature);
-	uint32_t a, o;
 
-	if (is_long(feature) && !full) {
-		strbuf_printf(b, "# %s info available, use -I to display\n", names[feature]);
-		return;
-	}
-	switch (feature) {
-	case PERFDATA_HOSTNAME: perfdata_info_put_string(b, &c, "hostname"); break;
-	case PERFDATA_OSRELEASE: perfdata_info_put_string(b, &c, "os release"); break;
-	case PERFDATA_VERSION: perfdata_info_put_string(b, &c, "perf version"); break;
-	case PERFDATA_ARCH: perfdata_info_put_string(b, &c, "arch"); break;
-	case PERFDATA_NRCPUS:
-		a = cursor_u32(&c);
-		o = cursor_u32(&c);
-		strbuf_printf(b, "# nrcpus online : %u\n# nrcpus avail : %u\n", o, a);
-		break;
-	case PERFDATA_CPUDESC: perfdata_info_put_string(b, &c, "cpudesc"); break;
-	case PERFDATA_CPUID: perfdata_info_put_string(b, &c, "cpuid"); break;
-	case PERFDATA_TOTAL_MEM:
-		strbuf_printf(b, "# total memory : %" PRIu64 " kB\n", cursor_u64(&c));
-		break;
-	case PERFDATA_CMDLINE: put_cmdline(b, &c); break;
-	case PERFDATA_EVENT_DESC: put_events(b, &c); break;
-	case PERFDATA_CPU_TOPOLOGY: put_cpu_topology(b, pd, &c); break;
-	case PERFDATA_NUMA_TOPOLOGY: put_numa_topology(b, &c); break;
-	case PERFDATA_BRANCH_STACK: strbuf_puts(b, "# contains samples with branch stack\n"); break;
-	case PERFDATA_PMU_MAPPINGS: put_pmu_mappings(b, &c); break;
-	case PERFDATA_GROUP_DESC: put_groups(b, pd); break;
-	case PERFDATA_AUXTRACE_INDEX:
-		strbuf_puts(b, "# contains AUX area data (e.g. instruction trace)\n");
-		break;
-	case PERFDATA_STAT_FEATURE: strbuf_puts(b, "# contains stat data\n"); break;
-	case PERFDATA_CACHE: put_cache(b, &c); break;
-	case PERFDATA_SAMPLE_TIME: put_sample_time(b, &c); break;
-	case PERFDATA_MEM_TOPOLOGY: put_mem_topology(b, &c); break;
-	case PERFDATA_CLOCKID:
-		strbuf_printf(b, "# clockid frequency: %" PRIu64 " MHz\n", cursor_u64(&c) * 1000);
-		break;
-	case PERFDATA_DIR_FORMAT:
-		strbuf_printf(b, "# directory data version : %" PRIu64 "\n", cursor_u64(&c));
-		break;
-	case PERFDATA_BPF_PROG_INFO: put_bpf_programs(b, &c); break;
-	case PERFDATA_BPF_BTF: put_bpf_btf(b, &c); break;
-	case PERFDATA_COMPRESSED_INFO: put_compressed(b, &c); break;
-	case PERFDATA_CPU_PMU_CAPS: put_caps(b, &c, "cpu"); break;
-	case PERFDATA_CLOCK_DATA: put_clock(b, &c); break;
-	case PERFDATA_HYBRID_TOPOLOGY: put_hybrid(b, &c); break;
-	case PERFDATA_PMU_CAPS: put_pmu_caps(b, &c); break;
-	default: break;
-	}
+	if (features[feature].full && !full)
+		strbuf_printf(b, "# %s info available, use -I to display\n",
+			      features[feature].name);
+	else if (features[feature].put)
+		features[feature].put(b, &c, pd, features[feature].label);
 }
 
 void perfdata_header_text(const struct source *s, bool full, struct strbuf *b)
@@ -507,7 +455,7 @@ void perfdata_header_text(const struct source *s, bool full, struct strbuf *b)
 	strbuf_puts(b, "# missing features: ");
 	for (unsigned i = 1; i < PERFDATA_FEATURE_END; i++)
 		if (!(h->features[0] >> i & 1))
-			strbuf_printf(b, "%s ", names[i]);
+			strbuf_printf(b, "%s ", features[i].name);
 	strbuf_puts(b, "\n# ========\n#\n");
 }
 

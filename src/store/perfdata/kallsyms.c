@@ -295,7 +295,6 @@ static int unpack_columns(const uint8_t *data, size_t n, size_t size, struct str
 	ZSTD_freeDCtx(z);
 	return got == size ? from_columns(columns, size, ret) : -EINVAL;
 #else
-	(void)data, (void)n, (void)size, (void)ret;
 	return -ENOTSUP;
 #endif
 }

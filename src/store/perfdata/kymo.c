@@ -25,44 +25,28 @@ static void early_feature(struct perfdata *pd, uint64_t feature, uint64_t offset
 /* The first form: where each is stands in the table. */
 static void early_1(struct perfdata *pd, struct cursor *c, uint64_t n)
 {
-	for (uint64_t i = 0; i < n && !c->bad; i++) {
-		uint64_t feature = cursor_u64(c), offset = cursor_u64(c), size = cursor_u64(c);
+	uint64_t feature, offset, size;
 
-		if (!c->bad)
-			early_feature(pd, feature, offset, size);
-	}
-}
-
-static void skip(struct cursor *c, uint64_t n)
-{
-	if (c->bad || n > (uint64_t)(c->end - c->p))
-		c->bad = true;
-	else
-		c->p += n;
+	for (; n && cursor_take(c, "888", &feature, &offset, &size); n--)
+		early_feature(pd, feature, offset, size);
 }
 
 /* The second: their contents follow the table in its order. */
 static void early_2(struct perfdata *pd, struct cursor *c, uint64_t n)
 {
-	const uint8_t *start = pd->files.data[0].data;
-	struct cursor at = *c;
+	struct cursor at = *c, in;
+	uint64_t offset, there;
+	uint32_t feature, size;
 
-	skip(&at, n * sizeof(struct perfdata_early));
-	for (uint64_t i = 0; i < n && !at.bad; i++) {
-		uint32_t feature = cursor_u32(c), size = cursor_u32(c);
-		struct cursor in = at;
-
-		skip(&at, ((uint64_t)size + 3) & ~(uint64_t)3);
-		if (at.bad)
-			break;
-		if (feature & PERFDATA_EARLY_LATER) {
-			uint64_t offset = cursor_u64(&in), there = cursor_u64(&in);
-
-			if (!in.bad)
-				early_feature(pd, feature & ~PERFDATA_EARLY_LATER, offset, there);
-		} else {
-			early_feature(pd, feature, (uint64_t)(in.p - start), size);
-		}
+	cursor_bytes(&at, n * sizeof(struct perfdata_early));
+	for (; n && cursor_take(c, "44", &feature, &size); n--) {
+		in = at;
+		if (!cursor_bytes(&at, ((uint64_t)size + 3) & ~(uint64_t)3))
+			return;
+		if (!(feature & PERFDATA_EARLY_LATER))
+			early_feature(pd, feature, (uint64_t)(in.p - pd->files.data[0].data), size);
+		else if (cursor_take(&in, "88", &offset, &there))
+			early_feature(pd, feature & ~PERFDATA_EARLY_LATER, offset, there);
 	}
 }
 
@@ -77,9 +61,7 @@ void kymo_early(struct perfdata *pd)
 		return;
 	c.p = f->data + at;
 	c.end = f->data + f->size;
-	magic = cursor_u64(&c);
-	n = cursor_u64(&c);
-	if (c.bad || n > ARRAY_SIZE(pd->feature))
+	if (!cursor_take(&c, "88", &magic, &n) || n > ARRAY_SIZE(pd->feature))
 		return;
 	if (magic == PERFDATA_EARLY_MAGIC)
 		early_2(pd, &c, n);
@@ -110,13 +92,11 @@ void kymo_stacks(struct perfdata *pd)
 void kymo_ended(struct perfdata *pd)
 {
 	struct cursor c = feature_cursor(pd, PERFDATA_ENDED);
-	uint32_t why = cursor_u32(&c);
 	struct trace_losses *l = &pd->trace.losses;
 	uint64_t lost;
+	uint32_t why;
 
-	cursor_u32(&c);
-	lost = cursor_u64(&c);
-	if (c.bad)
+	if (!cursor_take(&c, "448", &why, NULL, &lost))
 		return;
 	if (lost > l->lost_samples)
 		l->lost_samples = lost;

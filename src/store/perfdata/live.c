@@ -18,7 +18,6 @@ int perfdata_live_put(void *to, const void *data, size_t n, struct err *e)
 {
 	struct live *l = ((struct source *)to)->impl;
 
-	(void)e;
 	strbuf_add(&l->got, data, n);
 	return 0;
 }

@@ -73,26 +73,6 @@ void perfdata_close(struct source *s)
 	free(pd);
 }
 
-void perfdata_drop(const uint8_t *start, const uint8_t *end)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t lead = (page - (uintptr_t)start % page) % page; /* whole pages only */
-
-	if ((size_t)(end - start) >= lead + page)
-		madvise((void *)(start + lead), (size_t)(end - start) - lead, MADV_DONTNEED);
-}
-
-void perfdata_fetch(const uint8_t *start, const uint8_t *end)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)start & ~(page - 1);
-
-#ifdef MADV_POPULATE_READ
-	madvise((void *)from, (uintptr_t)end - from, MADV_POPULATE_READ);
-#else
-	madvise((void *)from, (uintptr_t)end - from, MADV_WILLNEED);
-#endif
-}
-
 /* Enough to see that this is something else, which may have no end. */
 static bool is_other(const uint8_t *data, size_t n)
 {
@@ -369,7 +349,7 @@ static int finish_open(struct perfdata *pd, const char *path, int r, struct sour
 	/* what the first pass has left */
 	vec_each (&pd->files, f)
 		if (f->mapped && !f->stays)
-			perfdata_drop(f->data, f->data + f->size);
+			mem_drop(f->data, f->size);
 	pd->source.n_chunks = pd->chunks.n;
 	pd->source.stable = !pd->swap && !pd->unaligned; /* else they are copies */
 	if (pd->source.stable && pd->layouts.n == 1 && pd->layouts.data[0].plain)

@@ -9,6 +9,10 @@
  */
 #include "store/perfdata/impl.h"
 
+#include <sys/mman.h>
+
+#include "base/sort.h"
+
 static uint64_t chunk_position(const struct chunk *c, const uint8_t *p)
 {
 	return c->unpacked ? c->position : c->position + (uint64_t)(p - c->start);
@@ -27,7 +31,19 @@ static void chunk_done(struct perfdata *pd, struct chunk *c)
 		return;
 	c = __atomic_exchange_n(&pd->done[at], c, __ATOMIC_RELAXED);
 	if (c)
-		perfdata_drop(c->start, c->end);
+		mem_drop(c->start, (size_t)(c->end - c->start));
+}
+
+/* All of it will be looked at: it comes at once, which is faster than page by page. */
+static void chunk_fetch(const struct chunk *c)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)c->start & ~(page - 1);
+
+#ifdef MADV_POPULATE_READ
+	madvise((void *)from, (uintptr_t)c->end - from, MADV_POPULATE_READ);
+#else
+	madvise((void *)from, (uintptr_t)c->end - from, MADV_WILLNEED);
+#endif
 }
 
 int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e)
@@ -37,9 +53,8 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 	struct decoder d;
 	int r = 0;
 
-	(void)e;
 	if (!c->unpacked && pd->files.data[c->file].mapped)
-		perfdata_fetch(c->start, c->end);
+		chunk_fetch(c);
 	decoder_init(&d, pd);
 	if (pd->any_read) {
 		/* The slots were made by pass 1; the values are those at the chunk's start. */
@@ -84,34 +99,7 @@ struct window {
 	VEC(struct place) place, tmp;
 };
 
-/* Stable: runs that are in order already are only merged. */
-static void sort_places(struct place *a, struct place *tmp, size_t n)
-{
-	size_t half = n / 2, i = 0, j = half, k = 0;
-
-	if (n <= 8) {
-		for (i = 1; i < n; i++) {
-			struct place x = a[i];
-
-			for (j = i; j && a[j - 1].key > x.key; j--)
-				a[j] = a[j - 1];
-			a[j] = x;
-		}
-		return;
-	}
-	sort_places(a, tmp, half);
-	sort_places(a + half, tmp, n - half);
-	if (a[half - 1].key <= a[half].key)
-		return;
-	/* What is in front of the whole second half stays where it is. */
-	while (a[k].key <= a[half].key)
-		k++;
-	memcpy(tmp, a + k, (half - k) * sizeof(*a));
-	half -= k;
-	while (i < half && j < n)
-		a[k++] = tmp[i].key <= a[j].key ? tmp[i++] : a[j++];
-	memcpy(a + k, tmp + i, (half - i) * sizeof(*a));
-}
+SORT_STABLE(sort_places, struct place, key)
 
 static int deliver(struct decoder *d, struct chunk *c, const uint8_t *p, event_fn *fn, void *ctx)
 {
@@ -247,7 +235,6 @@ int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err
 	struct decoder d;
 	int r = 0;
 
-	(void)e;
 	decoder_init(&d, pd);
 	later[n] = UINT64_MAX;
 	for (size_t i = n; i-- > 0;) {

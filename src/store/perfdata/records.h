@@ -89,10 +89,6 @@ struct rec_text_poke {
 	uint16_t old_len, new_len;
 	uint8_t bytes[];
 };
-struct rec_throttle {
-	struct perfdata_event_header h;
-	uint64_t time, id, stream_id;
-};
 
 /* The text at p if it ends within the record, else NULL. */
 static inline const char *record_text(const struct perfdata_event_header *h, const char *p)
@@ -107,7 +103,12 @@ const char *records_name(uint32_t type);
 
 /* "PERF_RECORD_COMM exec: ls:12/12\n": a whole record in perf's words; h is host endian. */
 void records_text(const struct perfdata_event_header *h, struct strbuf *b);
-/* Of records_text(): what perf writes itself; false when there is nothing to say. */
-bool records_user_text(const struct perfdata_event_header *h, struct strbuf *b);
+/*
+ * The fields of a record, one character each: 2, 4 and 8 are integers of that size, b is a byte, s
+ * is text up to the trailer, * repeats the field before it up to the trailer.
+ */
+const char *records_shape(uint32_t type);
+/* Has it all fields of its shape before those that need not be there? */
+bool records_whole(const struct perfdata_event_header *h);
 
 #endif

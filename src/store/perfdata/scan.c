@@ -34,7 +34,7 @@ static void chunk_close(struct scan *s, const uint8_t *end)
 			c->first = c->last = 0;
 		vec_push(&pd->chunks, *c);
 		if (is_dropped(s))
-			perfdata_drop(c->start, end);
+			mem_drop(c->start, (size_t)(end - c->start));
 	} else {
 		free(c->values);
 	}

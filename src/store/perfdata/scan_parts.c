@@ -25,7 +25,6 @@ static int run_part(void *ctx, size_t job, unsigned worker)
 	struct part **part = ctx;
 	struct part *p = part[job];
 
-	(void)worker;
 	return scan_run(&p->s, &p->at, p->stop, p->end);
 }
 

@@ -1,31 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Records written by a machine of the other endian.
- *
- * A record's fields are described as a string, one character a field: 2, 4 and 8
- * are integers of that size, b is a byte, s is text up to the trailer, * repeats
- * the field before it up to the trailer.
- */
+/* Records written by a machine of the other endian. */
 #include "store/perfdata/impl.h"
+#include "store/perfdata/records.h"
 
-static const char *const shapes[] = {
-	[PERF_RECORD_MMAP] = "44888s",	      [PERF_RECORD_LOST] = "88",
-	[PERF_RECORD_COMM] = "44s",	      [PERF_RECORD_EXIT] = "44448",
-	[PERF_RECORD_THROTTLE] = "888",	      [PERF_RECORD_UNTHROTTLE] = "888",
-	[PERF_RECORD_FORK] = "44448",	      [PERF_RECORD_READ] = "448*",
-	[PERF_RECORD_MMAP2] = "44888448844s", [PERF_RECORD_AUX] = "888",
-	[PERF_RECORD_ITRACE_START] = "44",    [PERF_RECORD_LOST_SAMPLES] = "8",
-	[PERF_RECORD_SWITCH_CPU_WIDE] = "44", [PERF_RECORD_NAMESPACES] = "4488*",
-	[PERF_RECORD_KSYMBOL] = "8422s",      [PERF_RECORD_BPF_EVENT] = "224s",
-	[PERF_RECORD_CGROUP] = "8s",	      [PERF_RECORD_TEXT_POKE] = "822s",
-	[PERF_RECORD_AUX_OUTPUT_HW_ID] = "8", [PERFDATA_HEADER_TRACING_DATA] = "4",
-	[PERFDATA_ID_INDEX] = "8*",	      [PERFDATA_AUXTRACE_INFO] = "448*",
-	[PERFDATA_AUXTRACE] = "8884444",      [PERFDATA_AUXTRACE_ERROR] = "44444488s",
-	[PERFDATA_STAT_ROUND] = "88",	      [PERFDATA_EVENT_UPDATE] = "88s",
-	[PERFDATA_TIME_CONV] = "888888",      [PERFDATA_HEADER_FEATURE] = "8s",
-	[PERFDATA_COMPRESSED2] = "8s",	      [PERFDATA_THREAD_MAP] = "8",
-	[PERFDATA_STAT_CONFIG] = "8*",	      [PERFDATA_STAT] = "844888",
-};
 /* MMAP2 with a build-id in place of the inode. */
 static const char mmap2_build_id[] = "44888bbbbbbbbbbbbbbbbbbbbbbbb44s";
 
@@ -55,7 +32,7 @@ static void swap_one(uint8_t *p, size_t size)
 
 void swap_record(struct perfdata_event_header *h, size_t tail)
 {
-	const char *shape = h->type < ARRAY_SIZE(shapes) ? shapes[h->type] : NULL;
+	const char *shape = records_shape(h->type);
 	uint8_t *p = (uint8_t *)(h + 1), *end = (uint8_t *)h + h->size;
 	size_t size = 0;
 
@@ -65,7 +42,7 @@ void swap_record(struct perfdata_event_header *h, size_t tail)
 	}
 	if (h->type == PERF_RECORD_MMAP2 && (h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
 		shape = mmap2_build_id;
-	for (; shape && *shape && *shape != 's'; shape += *shape != '*') {
+	for (; *shape && *shape != 's'; shape += *shape != '*') {
 		if (*shape != '*')
 			size = *shape == 'b' ? 1 : (size_t)(*shape - '0');
 		if (size > (size_t)(end - p))

@@ -30,24 +30,16 @@ static const char *zstring(struct cursor *c)
 
 static uint8_t byte(struct cursor *c)
 {
-	if (c->p >= c->end) {
-		c->bad = true;
-		return 0;
-	}
-	return *c->p++;
+	const uint8_t *p = cursor_bytes(c, 1);
+
+	return p ? *p : 0;
 }
 
 /* n bytes; NULL and bad when there are not so many. */
 static const char *bytes(struct cursor *c, uint64_t n)
 {
-	const char *p = (const char *)c->p;
-
-	if (c->bad || n > (uint64_t)(c->end - c->p) || n > MAX_TEXT) {
-		c->bad = true;
-		return NULL;
-	}
-	c->p += n;
-	return p;
+	c->bad = c->bad || n > MAX_TEXT;
+	return (const char *)cursor_bytes(c, n);
 }
 
 /* "ID: 317" without parsing the rest; 0 when there is none. */
@@ -63,40 +55,18 @@ static uint64_t format_id(const char *text, size_t n)
 	return id;
 }
 
-static void add_format(struct perfdata *pd, const char *system, const char *text, size_t n)
+static void parse_formats(struct perfdata *pd, struct cursor *c, const char *system)
 {
-	struct perfdata_format f = { .id = format_id(text, n),
-				     .system = arena_strdup(&pd->trace.arena, system),
-				     .text = text,
-				     .size = n };
-
-	if (f.id && pd->formats.n < MAX_FORMATS)
-		vec_push(&pd->formats, f);
-}
-
-static void parse_formats(struct perfdata *pd, struct cursor *c)
-{
-	uint32_t n = cursor_u32(c);
-
-	for (uint32_t i = 0; i < n && !c->bad; i++) {
+	for (uint32_t n = cursor_u32(c); n && !c->bad; n--) {
 		uint64_t size = cursor_u64(c);
 		const char *text = bytes(c, size);
+		struct perfdata_format f = { .id = text ? format_id(text, size) : 0,
+					     .system = arena_strdup(&pd->trace.arena, system),
+					     .text = text,
+					     .size = size };
 
-		if (text)
-			add_format(pd, "ftrace", text, size);
-	}
-	n = cursor_u32(c);
-	for (uint32_t i = 0; i < n && !c->bad; i++) {
-		const char *system = zstring(c);
-		uint32_t events = cursor_u32(c);
-
-		for (uint32_t k = 0; k < events && !c->bad; k++) {
-			uint64_t size = cursor_u64(c);
-			const char *text = bytes(c, size);
-
-			if (text)
-				add_format(pd, system, text, size);
-		}
+		if (f.id && pd->formats.n < MAX_FORMATS)
+			vec_push(&pd->formats, f);
 	}
 }
 
@@ -139,7 +109,9 @@ void tracing_parse(struct perfdata *pd, const uint8_t *data, size_t size)
 		zstring(&c);
 		bytes(&c, cursor_u64(&c));
 	}
-	parse_formats(pd, &c);
+	parse_formats(pd, &c, "ftrace");
+	for (uint32_t n = cursor_u32(&c); n && !c.bad; n--)
+		parse_formats(pd, &c, zstring(&c));
 	parse_texts(pd, &c, strcmp(version, "0.6") >= 0);
 	if (c.bad)
 		perfdata_note(pd, "the tracepoint formats are damaged");

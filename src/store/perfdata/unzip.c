@@ -122,18 +122,12 @@ void unzip_free(struct perfdata *pd)
 int unzip_record(struct perfdata *pd, const uint8_t *data, size_t size, uint32_t file,
 		 uint64_t position, struct err *e)
 {
-	(void)pd;
-	(void)data;
-	(void)size;
-	(void)file;
-	(void)position;
 	err_set(e, ENOTSUP, "the recording is compressed and this kymo was built without zstd");
 	return err_hint(e, "build with libzstd-dev, or record without -z");
 }
 
 void unzip_free(struct perfdata *pd)
 {
-	(void)pd;
 }
 
 #endif

@@ -14,6 +14,8 @@
 #	include <zstd.h>
 #endif
 
+static const uint8_t zero[sizeof(struct perfdata_section)]; /* for gaps */
+
 #define ZSTD_INPUT (512u << 10) /* at most this much becomes one compressed record */
 
 int perfdata_write_failed(struct perfdata_writer *w, int code, struct err *e)
@@ -27,6 +29,8 @@ int writer_put(struct perfdata_writer *w, const void *data, size_t n, struct err
 	bool direct = n > WRITER_BUFFER / 2;
 	int r = 0;
 
+	if (w->outcome.why)
+		return perfdata_write_failed(w, (int)w->outcome.why, e);
 	/* what waits in the buffer comes first, always */
 	if (direct || w->used + n > WRITER_BUFFER) {
 		r = file_write_all(w->fd, w->buffer, w->used);
@@ -44,7 +48,7 @@ int writer_put(struct perfdata_writer *w, const void *data, size_t n, struct err
 
 int writer_flush(struct perfdata_writer *w, struct err *e)
 {
-	int r = file_write_all(w->fd, w->buffer, w->used);
+	int r = w->outcome.why ? -(int)w->outcome.why : file_write_all(w->fd, w->buffer, w->used);
 
 	w->used = 0;
 	return r < 0 ? perfdata_write_failed(w, -r, e) : 0;
@@ -112,23 +116,15 @@ void perfdata_write_event(struct perfdata_writer *w, const struct perfdata_event
 /* { attr, ids } as a record; the name follows as an update. */
 static int put_attr_record(struct perfdata_writer *w, const struct write_attr *a, struct err *e)
 {
-	size_t n = sizeof(a->attr) + a->n_ids * sizeof(*a->ids);
-	AUTO_FREE uint8_t *body = mem_alloc(n);
-	struct {
-		uint64_t type, id;
-		char name[512];
-	} update = { .type = PERFDATA_UPDATE_NAME, .id = a->n_ids ? a->ids[0] : 0 };
-	int r;
+	uint64_t update[2] = { PERFDATA_UPDATE_NAME, a->n_ids ? a->ids[0] : 0 };
+	AUTO_FREE char *name = mem_strndup(a->name ? a->name : "", 511);
+	int r = perfdata_write_record2(w, PERFDATA_HEADER_ATTR, &a->attr, sizeof(a->attr), a->ids,
+				       a->n_ids * sizeof(*a->ids), e);
 
-	memcpy(body, &a->attr, sizeof(a->attr));
-	memcpy(body + sizeof(a->attr), a->ids, a->n_ids * sizeof(*a->ids));
-	r = perfdata_write_record(w, PERFDATA_HEADER_ATTR, 0, body, n, e);
 	if (r < 0 || !a->name || !a->n_ids)
 		return r;
-	snprintf(update.name, sizeof(update.name), "%s", a->name);
-	return perfdata_write_record(w, PERFDATA_EVENT_UPDATE, 0, &update,
-				     offsetof(__typeof__(update), name) + strlen(update.name) + 1,
-				     e);
+	return perfdata_write_record2(w, PERFDATA_EVENT_UPDATE, update, sizeof(update), name,
+				      strlen(name) + 1, e);
 }
 
 void perfdata_write_early(struct perfdata_writer *w, unsigned feature, const void *data, size_t n)
@@ -141,13 +137,11 @@ void perfdata_write_early(struct perfdata_writer *w, unsigned feature, const voi
 /* In stream form the formats come behind a record that says how long they are. */
 static int put_formats(struct perfdata_writer *w, const struct written_feature *f, struct err *e)
 {
-	static const uint8_t zero[8];
 	uint32_t size = (uint32_t)((f->n + 7) & ~(size_t)7);
-	int r = perfdata_write_record(w, PERFDATA_HEADER_TRACING_DATA, 0, &size, sizeof(size), e);
 
-	if (r == 0)
-		r = writer_put(w, f->data, f->n, e);
-	return r == 0 ? writer_put(w, zero, -f->n & 7, e) : r;
+	perfdata_write_record(w, PERFDATA_HEADER_TRACING_DATA, 0, &size, sizeof(size), e);
+	writer_put(w, f->data, f->n, e);
+	return writer_put(w, zero, -f->n & 7, e);
 }
 
 static int start_pipe(struct perfdata_writer *w, struct err *e)
@@ -155,7 +149,6 @@ static int start_pipe(struct perfdata_writer *w, struct err *e)
 	uint64_t head[2] = { PERFDATA_MAGIC, PERFDATA_PIPE_SIZE };
 	int r = writer_put(w, head, sizeof(head), e);
 
-	w->started = true;
 	vec_each (&w->attrs, a)
 		if (r == 0)
 			r = put_attr_record(w, a, e);
@@ -196,33 +189,28 @@ static uint64_t early_size(const struct perfdata_writer *w)
 /* Magic, number, table, contents. */
 static int put_early(struct perfdata_writer *w, struct err *e)
 {
-	static const uint8_t zero[sizeof(struct perfdata_section)];
 	uint64_t head[2] = { PERFDATA_EARLY_MAGIC, w->early.n }, end = w->at + early_size(w);
-	int r = writer_put(w, head, sizeof(head), e);
 
+	writer_put(w, head, sizeof(head), e);
 	vec_each (&w->early, f) {
 		struct perfdata_early entry = early_entry(f);
 
-		if (r == 0)
-			r = writer_put(w, &entry, sizeof(entry), e);
+		writer_put(w, &entry, sizeof(entry), e);
 	}
 	w->early_at = w->at;
 	vec_each (&w->early, f) {
 		if (f->n)
 			w->feature[f->feature] = (struct perfdata_section){ w->at, f->n };
-		if (r == 0)
-			r = writer_put(w, f->data, f->n, e);
-		if (r == 0)
-			r = writer_put(w, zero, writer_early_room(f) - f->n, e);
+		writer_put(w, f->data, f->n, e);
+		writer_put(w, zero, writer_early_room(f) - f->n, e);
 	}
-	return r == 0 ? writer_put(w, zero, end - w->at, e) : r;
+	return writer_put(w, zero, end - w->at, e);
 }
 
 static int start_file(struct perfdata_writer *w, struct err *e)
 {
 	struct perfdata_header *h = &w->header;
 	uint64_t ids_at = sizeof(*h);
-	int r;
 
 	*h = (struct perfdata_header){
 		.magic = PERFDATA_MAGIC,
@@ -235,23 +223,17 @@ static int start_file(struct perfdata_writer *w, struct err *e)
 	h->attrs.size = w->attrs.n * h->attr_size;
 	h->data.offset = h->attrs.offset + h->attrs.size + early_size(w);
 	/* size 0 until the end: whoever reads it before then reads to the end of the file */
-	r = writer_put(w, h, sizeof(*h), e);
+	writer_put(w, h, sizeof(*h), e);
 	vec_each (&w->attrs, a)
-		if (r == 0)
-			r = writer_put(w, a->ids, a->n_ids * sizeof(*a->ids), e);
+		writer_put(w, a->ids, a->n_ids * sizeof(*a->ids), e);
 	vec_each (&w->attrs, a) {
 		struct perfdata_section ids = { ids_at, a->n_ids * sizeof(*a->ids) };
 
-		if (r == 0)
-			r = writer_put(w, &a->attr, sizeof(a->attr), e);
-		if (r == 0)
-			r = writer_put(w, &ids, sizeof(ids), e);
+		writer_put(w, &a->attr, sizeof(a->attr), e);
+		writer_put(w, &ids, sizeof(ids), e);
 		ids_at += ids.size;
 	}
-	if (r == 0)
-		r = put_early(w, e);
-	w->started = true;
-	return r;
+	return put_early(w, e);
 }
 
 /* Whoever finds the file finds in it what is needed to read what comes. */
@@ -341,20 +323,33 @@ int perfdata_write_at(const struct perfdata_writer *w, uint64_t at, const void *
 	return 0;
 }
 
+/* head: what precedes the body. */
+static int put_record(struct perfdata_writer *w, struct perfdata_event_header h, const void *head,
+		      size_t n_head, const void *body, size_t n, struct err *e)
+{
+	size_t pad = -(n_head + n) & 7, size = sizeof(h) + n_head + n + pad;
+
+	if (size > UINT16_MAX)
+		return err_set(e, E2BIG, "a record of %zu bytes does not fit the format",
+			       n_head + n);
+	h.size = (uint16_t)size;
+	writer_put(w, &h, sizeof(h), e);
+	writer_put(w, head, n_head, e);
+	writer_put(w, body, n, e);
+	return writer_put(w, zero, pad, e);
+}
+
 int perfdata_write_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const void *body,
 			  size_t n, struct err *e)
 {
-	static const uint8_t zero[8];
-	size_t pad = -n & 7;
-	struct perfdata_event_header h = { type, misc, (uint16_t)(sizeof(h) + n + pad) };
-	int r;
+	return put_record(w, (struct perfdata_event_header){ type, misc, 0 }, NULL, 0, body, n, e);
+}
 
-	if (sizeof(h) + n + pad > UINT16_MAX)
-		return err_set(e, E2BIG, "a record of %zu bytes does not fit the format", n);
-	r = writer_put(w, &h, sizeof(h), e);
-	if (r == 0)
-		r = writer_put(w, body, n, e);
-	return r == 0 ? writer_put(w, zero, pad, e) : r;
+int perfdata_write_record2(struct perfdata_writer *w, uint32_t type, const void *head,
+			   size_t n_head, const void *body, size_t n, struct err *e)
+{
+	return put_record(w, (struct perfdata_event_header){ .type = type }, head, n_head, body, n,
+			  e);
 }
 
 int perfdata_write_flush(struct perfdata_writer *w, struct err *e)

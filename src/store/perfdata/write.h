@@ -64,6 +64,9 @@ int perfdata_write_failed(struct perfdata_writer *w, int code, struct err *e);
 /* One record: its body without the header; size is rounded up to 8. */
 int perfdata_write_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const void *body,
 			  size_t n, struct err *e);
+/* The same of a body in two pieces. */
+int perfdata_write_record2(struct perfdata_writer *w, uint32_t type, const void *head,
+			   size_t n_head, const void *body, size_t n, struct err *e);
 /* Everything so far is on its way to the file, and it ends with a whole record. */
 int perfdata_write_flush(struct perfdata_writer *w, struct err *e);
 

@@ -10,11 +10,18 @@
 
 #include "store/perfdata/write_impl.h"
 
-static int perfdata_write_end_put_header(struct perfdata_writer *w, struct err *e)
+/* Over what is there. */
+static int put_over(struct perfdata_writer *w, const void *data, size_t n, uint64_t at,
+		    struct err *e)
 {
-	if (pwrite(w->fd, &w->header, sizeof(w->header), 0) != sizeof(w->header))
-		return perfdata_write_failed(w, errno ? errno : EIO, e);
-	return 0;
+	int r = perfdata_write_at(w, at, data, n);
+
+	return r < 0 ? perfdata_write_failed(w, -r, e) : 0;
+}
+
+static int put_header(struct perfdata_writer *w, struct err *e)
+{
+	return put_over(w, &w->header, sizeof(w->header), 0, e);
 }
 
 int perfdata_write_end_data(struct perfdata_writer *w, struct err *e)
@@ -25,23 +32,18 @@ int perfdata_write_end_data(struct perfdata_writer *w, struct err *e)
 		return r;
 	w->header.data.size = w->at - w->header.data.offset;
 	w->ended = true;
-	return perfdata_write_end_put_header(w, e);
+	return put_header(w, e);
 }
 
 /* In stream form: a record with the feature's number in front. */
 static int put_feature_record(struct perfdata_writer *w, unsigned feature, const void *data,
 			      size_t n, struct err *e)
 {
-	AUTO_FREE uint8_t *body = mem_alloc(n + 8);
-	uint64_t number = feature;
-
 	/* too large for a record, or of a kind that makes perf give up: readers do without */
 	if (n + 32 > UINT16_MAX || feature >= PERFDATA_FEATURE_END)
 		return 0;
-	memcpy(body, &number, 8);
-	if (n)
-		memcpy(body + 8, data, n);
-	return perfdata_write_record(w, PERFDATA_HEADER_FEATURE, 0, body, n + 8, e);
+	return perfdata_write_record2(w, PERFDATA_HEADER_FEATURE, &(uint64_t){ feature }, 8, data,
+				      n, e);
 }
 
 int perfdata_write_feature(struct perfdata_writer *w, unsigned feature, const void *data, size_t n,
@@ -68,8 +70,8 @@ static int write_own(struct perfdata_writer *w, struct err *e)
 	vec_each (&w->early, f) {
 		const struct perfdata_section *s = &w->feature[f->feature];
 
-		if (!f->n && pwrite(w->fd, s, sizeof(*s), (off_t)at) != sizeof(*s))
-			return perfdata_write_failed(w, errno ? errno : EIO, e);
+		if (!f->n && put_over(w, s, sizeof(*s), at, e) < 0)
+			return -1;
 		at += writer_early_room(f);
 	}
 	return 0;
@@ -84,12 +86,10 @@ void perfdata_write_lost(struct perfdata_writer *w, uint64_t lost)
 static int write_outcome(struct perfdata_writer *w, struct err *e)
 {
 	const struct perfdata_section *s = &w->feature[PERFDATA_ENDED];
-	size_t n = sizeof(w->outcome);
 
-	if ((w->outcome.why || w->outcome.lost) && s->size == n &&
-	    pwrite(w->fd, &w->outcome, n, (off_t)s->offset) != (ssize_t)n)
-		return perfdata_write_failed(w, errno ? errno : EIO, e);
-	return 0;
+	return (w->outcome.why || w->outcome.lost) && s->size == sizeof(w->outcome)
+		       ? put_over(w, &w->outcome, sizeof(w->outcome), s->offset, e)
+		       : 0;
 }
 
 /* Only now are the features there for perf: the header's bits say so. */
@@ -106,10 +106,7 @@ static int write_sections(struct perfdata_writer *w, struct err *e)
 			table[n++] = w->feature[f];
 			w->header.features[f / 64] |= 1ull << (f % 64);
 		}
-	if (n &&
-	    pwrite(w->fd, table, n * sizeof(*table), (off_t)at) != (ssize_t)(n * sizeof(*table)))
-		return perfdata_write_failed(w, errno ? errno : EIO, e);
-	return perfdata_write_end_put_header(w, e);
+	return put_over(w, table, n * sizeof(*table), at, e) < 0 ? -1 : put_header(w, e);
 }
 
 /* Room for the table of sections, which comes right after the data, and what comes behind it. */
@@ -118,21 +115,19 @@ static int put_late(struct perfdata_writer *w, struct err *e)
 	static const struct perfdata_section none[PERFDATA_FEATURE_END];
 	bool there[PERFDATA_FEATURE_END] = { 0 };
 	size_t n = 0;
-	int r;
 
 	vec_each (&w->late, f)
 		if (f->feature < PERFDATA_FEATURE_END)
 			there[f->feature] = true;
 	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
 		n += there[f] || w->feature[f].offset;
-	r = writer_put(w, none, n * sizeof(*none), e);
+	writer_put(w, none, n * sizeof(*none), e);
 	vec_each (&w->late, f) {
 		w->feature[f->feature] = (struct perfdata_section){ w->at, f->n };
-		if (r == 0)
-			r = writer_put(w, f->data, f->n, e);
+		writer_put(w, f->data, f->n, e);
 	}
 	w->waiting = 0;
-	return r == 0 ? writer_flush(w, e) : r;
+	return writer_flush(w, e);
 }
 
 int perfdata_write_finish(struct perfdata_writer *w, struct err *e)
@@ -215,7 +210,7 @@ void perfdata_write_abandon(struct perfdata_writer *w)
 	data->size = end >= data->offset + table ? end - table - data->offset : 0;
 	if (!data->size || write_sections(w, NULL) < 0 || ftruncate(w->fd, (off_t)end) < 0) {
 		memset(w->header.features, 0, sizeof(w->header.features));
-		perfdata_write_end_put_header(w, NULL);
+		put_header(w, NULL);
 	}
 	perfdata_write_close(w);
 }

@@ -27,7 +27,7 @@ struct written_feature {
 struct perfdata_writer {
 	struct output out;
 	int fd; /* of out */
-	bool pipe, started, ended;
+	bool pipe, ended;
 	char *path;
 	uint64_t at;	  /* bytes handed to write() or waiting in the buffer */
 	uint64_t waiting; /* bytes of late features */
@@ -46,7 +46,8 @@ struct perfdata_writer {
 	struct perfdata_ended outcome; /* how it ended, where room was left for that */
 };
 
-/* To the file, past compression; small pieces are gathered. */
+/* To the file, past compression; small pieces are gathered. After a failure it does no more than
+ * return it. */
 int writer_put(struct perfdata_writer *w, const void *data, size_t n, struct err *e);
 /* What was gathered goes out. */
 int writer_flush(struct perfdata_writer *w, struct err *e);

@@ -22,8 +22,6 @@ static int tell_round(void *ctx, struct statdata *d, uint64_t time_ns, bool fina
 	struct counting *c = ctx;
 	int r = 0;
 
-	(void) final;
-	(void)e;
 	for (size_t i = 0; i < d->set.n && time_ns > c->from; i++) {
 		const struct count_event *of = &d->set.event[i];
 

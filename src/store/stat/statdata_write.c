@@ -50,12 +50,9 @@ struct perfdata_event *statdata_types(const struct count_set *set, struct arena 
 static int put_update(struct perfdata_writer *w, enum perfdata_update what,
 		      const struct perfdata_event *t, const void *data, size_t n, struct err *e)
 {
-	AUTO_FREE uint8_t *body = mem_alloc(16 + n);
 	uint64_t head[2] = { what, t->ids[0] };
 
-	memcpy(body, head, sizeof(head));
-	memcpy(body + 16, data, n);
-	return perfdata_write_record(w, PERFDATA_EVENT_UPDATE, 0, body, 16 + n, e);
+	return perfdata_write_record2(w, PERFDATA_EVENT_UPDATE, head, sizeof(head), data, n, e);
 }
 
 /* Unit, scale, cgroup: what an attr does not tell. */
@@ -117,9 +114,7 @@ static void places_free(struct places *p)
 
 static int put_threads(struct perfdata_writer *w, const struct places *p, struct err *e)
 {
-	size_t n = p->threads.n * sizeof(struct statdata_thread);
-	AUTO_FREE uint8_t *body = mem_alloc(8 + n);
-	uint64_t n_threads = p->threads.n;
+	uint64_t n = p->threads.n;
 
 	if (p->threads.n > MAX_THREADS) {
 		err_set(e, E2BIG,
@@ -128,22 +123,16 @@ static int put_threads(struct perfdata_writer *w, const struct places *p, struct
 			p->threads.n, MAX_THREADS);
 		return err_hint(e, "name some of them with -p or -t");
 	}
-	memcpy(body, &n_threads, 8);
-	if (n)
-		memcpy(body + 8, p->threads.data, n);
-	return perfdata_write_record(w, PERFDATA_THREAD_MAP, 0, body, 8 + n, e);
+	return perfdata_write_record2(w, PERFDATA_THREAD_MAP, &n, sizeof(n), p->threads.data,
+				      n * sizeof(*p->threads.data), e);
 }
 
 static int statdata_write_put_cpus(struct perfdata_writer *w, const struct places *p, struct err *e)
 {
-	size_t n = p->cpus.n * sizeof(uint16_t);
-	AUTO_FREE uint8_t *body = mem_alloc(4 + n);
 	uint16_t head[2] = { 0, (uint16_t)p->cpus.n }; /* a list, so many */
 
-	memcpy(body, head, sizeof(head));
-	if (n)
-		memcpy(body + 4, p->cpus.data, n);
-	return perfdata_write_record(w, PERFDATA_CPU_MAP, 0, body, 4 + n, e);
+	return perfdata_write_record2(w, PERFDATA_CPU_MAP, head, sizeof(head), p->cpus.data,
+				      p->cpus.n * sizeof(*p->cpus.data), e);
 }
 
 int statdata_write_begin(struct perfdata_writer *w, const struct count_set *set,
