@@ -6,17 +6,16 @@
 #ifndef KYMO_CMD_COMMAND_H
 #define KYMO_CMD_COMMAND_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include "base/err.h"
 #include "base/opt.h"
 
 struct example {
 	const char *line; /* without "kymo " */
 	const char *what;
 };
+
+#define EXAMPLES(...) ((const struct example[]){ __VA_ARGS__, { NULL, NULL } })
 
 struct command {
 	const char *name;
@@ -78,50 +77,24 @@ void help_overview(FILE *f);
 void help_wrapped(FILE *f, const char *text, unsigned indent, unsigned used, unsigned width);
 void help_command(FILE *f, const struct command *c, const char *shown);
 
-/* Sorted, one a line. */
-extern const struct command cmd_addr2line;
-extern const struct command cmd_config;
-extern const struct command cmd_data;
-extern const struct command cmd_kallsyms;
-extern const struct command cmd_test;
-extern const struct command cmd_annotate;
-extern const struct command cmd_archive;
-extern const struct command cmd_buildid_cache;
-extern const struct command cmd_buildid_list;
-extern const struct command cmd_collapse;
-extern const struct command cmd_completion;
-extern const struct command cmd_diff;
-extern const struct command cmd_doctor;
-extern const struct command cmd_evlist;
-extern const struct command cmd_export;
-extern const struct command cmd_flame;
-extern const struct command cmd_heat;
-extern const struct command cmd_ftrace;
-extern const struct command cmd_funccount;
-extern const struct command cmd_funcgraph;
-extern const struct command cmd_funcslower;
-extern const struct command cmd_functime;
-extern const struct command cmd_functrace;
-extern const struct command cmd_kprobe;
-extern const struct command cmd_reset_ftrace;
-extern const struct command cmd_tpoint;
-extern const struct command cmd_uprobe;
-extern const struct command cmd_help;
-extern const struct command cmd_inject;
-extern const struct command cmd_introspect;
-extern const struct command cmd_list;
-extern const struct command cmd_probe;
-extern const struct command cmd_record;
-extern const struct command cmd_report;
-extern const struct command cmd_run;
-extern const struct command cmd_script;
-extern const struct command cmd_stat;
-extern const struct command cmd_tools;
-extern const struct command cmd_top;
-extern const struct command cmd_trace;
-extern const struct command cmd_version;
-
-/* The lines that may complete a -e text: "NAME\tDESCRIPTION". */
-void completion_events(const char *typed);
+/* All but the tools, in the order that `kymo help` shows them in. */
+/* clang-format off */
+#define COMMANDS \
+	COMMAND(stat) COMMAND(list) \
+	COMMAND(record) COMMAND(report) COMMAND(diff) COMMAND(script) COMMAND(top) \
+	COMMAND(trace) COMMAND(run) COMMAND(tools) \
+	COMMAND(evlist) COMMAND(buildid_list) COMMAND(buildid_cache) COMMAND(inject) \
+	COMMAND(annotate) COMMAND(probe) COMMAND(archive) \
+	COMMAND(flame) COMMAND(heat) COMMAND(collapse) COMMAND(export) \
+	COMMAND(addr2line) COMMAND(kallsyms) COMMAND(data) \
+	COMMAND(ftrace) COMMAND(funccount) COMMAND(functrace) COMMAND(funcgraph) \
+	COMMAND(funcslower) COMMAND(functime) \
+	COMMAND(kprobe) COMMAND(uprobe) COMMAND(tpoint) COMMAND(reset_ftrace) \
+	COMMAND(doctor) COMMAND(config) COMMAND(test) \
+	COMMAND(help) COMMAND(version) COMMAND(completion) COMMAND(introspect)
+/* clang-format on */
+#define COMMAND(name) extern const struct command cmd_##name;
+COMMANDS
+#undef COMMAND
 
 #endif

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of commands, in the order `kymo help` shows them, and how one is run. */
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "base/str.h"
 #include "base/term.h"
-#include "cmd/command.h"
 #include "cmd/front/settings.h"
 #include "cmd/share/progress.h"
 
@@ -17,56 +12,13 @@
 #include "cmd/tools_made.h"
 #undef TOOL
 
-/* One a line, so that additions do not collide. */
-/* clang-format off */
-const struct command *const commands[] = {
-	&cmd_stat,
-	&cmd_list,
-	&cmd_record,
-	&cmd_report,
-	&cmd_diff,
-	&cmd_script,
-	&cmd_top,
-	&cmd_trace,
-	&cmd_run,
-	&cmd_tools,
-	&cmd_evlist,
-	&cmd_buildid_list,
-	&cmd_buildid_cache,
-	&cmd_inject,
-	&cmd_annotate,
-	&cmd_probe,
-	&cmd_archive,
-	&cmd_flame,
-	&cmd_heat,
-	&cmd_collapse,
-	&cmd_export,
-	&cmd_addr2line,
-	&cmd_kallsyms,
-	&cmd_data,
-	&cmd_ftrace,
-	&cmd_funccount,
-	&cmd_functrace,
-	&cmd_funcgraph,
-	&cmd_funcslower,
-	&cmd_functime,
-	&cmd_kprobe,
-	&cmd_uprobe,
-	&cmd_tpoint,
-	&cmd_reset_ftrace,
-	&cmd_doctor,
-	&cmd_config,
-	&cmd_test,
-	&cmd_help,
-	&cmd_version,
-	&cmd_completion,
-	&cmd_introspect,
+#define COMMAND(name) &cmd_##name,
 #define TOOL(name) &tool_##name,
+const struct command *const commands[] = { COMMANDS
 #include "cmd/tools_made.h"
+						   NULL };
 #undef TOOL
-	NULL,
-};
-/* clang-format on */
+#undef COMMAND
 
 static char **line;
 

@@ -3,7 +3,6 @@
  * kymo COMMAND ...; or, through a symlink, COMMAND ... (busybox style).
  */
 #include <libgen.h>
-#include <stdlib.h>
 #include <malloc.h>
 #include <string.h>
 #include <signal.h>
@@ -12,7 +11,6 @@
 #include "base/filemap.h"
 #include "base/guard.h"
 #include "base/mem.h"
-#include "base/opt.h"
 #include "base/str.h"
 #include "base/term.h"
 #include "cmd/command.h"

@@ -9,7 +9,7 @@
 #include "base/out.h"
 #include "fuzz.h"
 #include "store/perfdata/perfdata.h"
-#include "store/perfdata/scan.h"
+#include "store/perfdata/impl.h"
 #include "store/stat/statdata.h"
 #include "view/script/dump.h"
 #include "view/script/script.h"

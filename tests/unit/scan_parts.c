@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "store/perfdata/perfdata.h"
-#include "store/perfdata/scan.h"
+#include "store/perfdata/impl.h"
 #include "tap.h"
 
 static char path[] = "/tmp/kymo-parts-XXXXXX";

@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "store/perfdata/perfdata.h"
 #include "store/stat/statdata.h"
-#include "store/stat/statdata_abi.h"
 #include "tap.h"
 
 #define PLACES 4

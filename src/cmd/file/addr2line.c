@@ -5,13 +5,10 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/command.h"
@@ -275,13 +272,6 @@ static int addr2line_run(void *args, int argc, char **argv, struct err *e)
 	return ret;
 }
 
-static const struct example examples[] = {
-	{ "addr2line -e ./prog -f -i -C 0x1149", "the function, and those it was inlined into" },
-	{ "addr2line -k -f ffffffff81000000", "the kernel function at an address" },
-	{ "addr2line --pid 1234 -fp 7f0123456789", "what a running process has there" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_addr2line = {
 	.name = "addr2line",
 	.group = "Look",
@@ -289,7 +279,11 @@ const struct command cmd_addr2line = {
 	.usage = "[OPTIONS] [ADDRESS...]",
 	.about = "Addresses are hexadecimal and those of the file, as objdump and nm show them. "
 		 "Without any they are read from standard input, one a line.",
-	.examples = examples,
+	.examples = EXAMPLES(
+		{ "addr2line -e ./prog -f -i -C 0x1149",
+		  "the function, and those it was inlined into" },
+		{ "addr2line -k -f ffffffff81000000", "the kernel function at an address" },
+		{ "addr2line --pid 1234 -fp 7f0123456789", "what a running process has there" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.defaults = &(const struct args){ .params = true },

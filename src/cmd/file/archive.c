@@ -10,20 +10,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/filemap.h"
 #include "base/map.h"
 #include "base/pool.h"
-#include "base/str.h"
 #include "base/tar_write.h"
 #include "calc/profile/names.h"
 #include "cmd/command.h"
-#include "cmd/file/archive_rights.h"
 #include "cmd/share/input.h"
 #include "cmd/share/progress.h"
 #include "config.h"
@@ -74,15 +69,14 @@ struct making {
 	pthread_mutex_t lock;  /* for all below */
 	struct strtab done;    /* names of members */
 	struct strtab folders; /* build-ids, and by their number: */
-	VEC(char *) folder;
+	VEC(const char *) folder;
 	size_t n_files;
-	uint64_t bytes;
 	struct err err;
 	int result;
 	struct archive_rights rights;
-	VEC(char *) missing;
-	VEC(char *) packed;  /* to be shown */
-	VEC(char *) refused; /* a file and why */
+	struct arena texts; /* of what is to be shown: */
+	VEC(const char *) missing, packed;
+	VEC(const char *) refused; /* a file and why */
 };
 
 /* Once each; the first failure is kept. */
@@ -94,9 +88,8 @@ static void archive_put(struct making *m, const char *name, const void *data, si
 	if (m->result < 0 || m->done.n == before)
 		return;
 	m->result = tar_write_file(m->w, name, data, n, 0, &m->err);
-	vec_push(&m->packed, mem_strdup(name));
+	vec_push(&m->packed, arena_strdup(&m->texts, name));
 	m->n_files++;
-	m->bytes += n;
 }
 
 static void put_by_path(struct making *m, const char *path, const void *data, size_t n)
@@ -114,16 +107,15 @@ static const char *folder_of(struct making *m, const struct build_id *id, const 
 	uint32_t at = strtab_add(&m->folders, build_id_text(id, text));
 
 	if (at == m->folder.n) {
-		AUTO_FREE char *target = NULL;
+		AUTO_STRBUF target = { 0 };
 		AUTO_STRBUF link = { 0 };
-		struct strbuf b = { 0 };
 
-		archive_folder(&b, path, id);
-		vec_push(&m->folder, b.data);
+		strbuf_puts(&target, "../../");
+		archive_folder(&target, path, id);
+		vec_push(&m->folder, arena_strdup(&m->texts, target.data + strlen("../../")));
 		archive_link(&link, id);
-		target = mem_printf("../../%s", b.data);
 		if (m->result >= 0)
-			m->result = tar_write_link(m->w, link.data, target, &m->err);
+			m->result = tar_write_link(m->w, link.data, target.data, &m->err);
 	}
 	return m->folder.data[at];
 }
@@ -154,7 +146,7 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct making *m, const
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	vec_push(&m->refused, mem_strdup(text));
+	vec_push(&m->refused, arena_strdup(&m->texts, text));
 }
 
 /* What a recorded build-id confirms is what was recorded; a path alone says nothing. */
@@ -295,7 +287,7 @@ static void open_files(struct making *m, const uint8_t *hit)
 		file = symbols_dso(m->symbols, &want);
 		if (!symbols_status(m->symbols, file).opened && hit[d] &&
 		    !str_starts(want.path, "/tmp/perf-"))
-			vec_push(&m->missing, mem_strdup(want.path));
+			vec_push(&m->missing, arena_strdup(&m->texts, want.path));
 	}
 }
 
@@ -335,14 +327,6 @@ static void put_sources(struct making *m, const struct names *n)
 	strtab_free(&seen);
 }
 
-static const struct task_dso *kernel_of(const struct trace *t)
-{
-	for (uint32_t i = 0; i < tasks_n_dsos(t->tasks); i++)
-		if (strcmp(tasks_dso_path(t->tasks, i), "[kernel.kallsyms]") == 0)
-			return tasks_get_dso(t->tasks, i);
-	return NULL;
-}
-
 /* A vmlinux of that build, where packages put it. */
 static bool put_vmlinux(struct making *m, const struct build_id *id)
 {
@@ -374,16 +358,13 @@ static bool put_vmlinux(struct making *m, const struct build_id *id)
 static void put_kernel(struct making *m)
 {
 	const struct trace *t = m->source->trace;
-	const struct task_dso *d = kernel_of(t);
 	AUTO_FREE char *text = NULL;
-	struct build_id id = { 0 };
+	bool named, code;
+	struct build_id id = input_kernel_id(t, &named);
 	size_t n = 0;
-	bool code;
 
-	if (!d)
+	if (!named)
 		return;
-	id.len = d->build_id_size;
-	memcpy(id.data, d->build_id, id.len);
 	code = put_vmlinux(m, &id);
 	if (t->info.kallsyms_size && !(code && input_same_boot(t)))
 		return;
@@ -504,18 +485,11 @@ static int archive_make(const struct args *a, const char *input, struct err *e)
 	source_close(m.source);
 	strtab_free(&m.done);
 	strtab_free(&m.folders);
-	vec_each (&m.folder, f)
-		free(*f);
 	vec_free(&m.folder);
-	vec_each (&m.missing, f)
-		free(*f);
 	vec_free(&m.missing);
-	vec_each (&m.packed, f)
-		free(*f);
 	vec_free(&m.packed);
-	vec_each (&m.refused, f)
-		free(*f);
 	vec_free(&m.refused);
+	arena_free(&m.texts);
 	archive_rights_free(&m.rights);
 	return r;
 }
@@ -537,13 +511,6 @@ static int archive_run(void *args, int argc, char **argv, struct err *e)
 	return archive_make(a, file ? file : "perf.data", e);
 }
 
-static const struct example examples[] = {
-	{ "archive", "perf.data and all it needs into perf.data.kymo" },
-	{ "report -i perf.data.kymo", "read it, on any machine" },
-	{ "archive --unpack perf.data.kymo", "put its files where perf and kymo look for them" },
-	{ NULL, NULL },
-};
-
 static void archive_drop(void *args)
 {
 	struct args *a = args;
@@ -556,11 +523,13 @@ const struct command cmd_archive = {
 	.group = "Profile",
 	.summary = "pack a recording with all files a report needs",
 	.usage = "[OPTIONS] [FILE]",
-	.about =
-		"Every command that reads a recording reads the archive as it is, with the same "
-		"result as on the machine it was recorded on. It is a tar archive in the layout of "
-		"perf's ~/.debug.",
-	.examples = examples,
+	.about = "Every command that reads a recording reads the archive as it is, with the same "
+		 "result as on the machine it was recorded on. It is a tar archive in the layout "
+		 "of perf's ~/.debug.",
+	.examples = EXAMPLES({ "archive", "perf.data and all it needs into perf.data.kymo" },
+			     { "report -i perf.data.kymo", "read it, on any machine" },
+			     { "archive --unpack perf.data.kymo",
+			       "put its files where perf and kymo look for them" }),
 	.opts = opts,
 	.complete = "@files",
 	.args_size = sizeof(struct args),

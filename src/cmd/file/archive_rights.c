@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/file/archive_rights.h"
+#include "cmd/file/archive.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/output.h"
 #include "base/str.h"
 

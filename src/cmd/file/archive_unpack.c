@@ -9,22 +9,16 @@
  */
 #include "cmd/file/archive.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/budget.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/output.h"
 #include "base/str.h"
-#include "base/vec.h"
+#include "base/temp.h"
 #include "cmd/command.h"
 #include "cmd/share/open.h"
 #include "sym/find/archive.h"
@@ -50,18 +44,6 @@ struct unpacking {
 	VEC(struct build_id) marked; /* those that came */
 };
 
-static int temporary(struct err *e)
-{
-	const char *tmp = getenv("TMPDIR");
-	AUTO_FREE char *path = mem_printf("%s/kymo-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	int fd = mkostemp(path, O_CLOEXEC);
-
-	if (fd < 0)
-		return err_set(e, errno, "cannot write to %s: %s", path, strerror(errno));
-	unlink(path);
-	return fd;
-}
-
 static int copy_all(int from, int to, struct budget *disk, const char *name, struct err *e)
 {
 	AUTO_FREE char *buf = mem_alloc(1u << 20);
@@ -84,7 +66,7 @@ static int copy_all(int from, int to, struct budget *disk, const char *name, str
 static int run_packer(int fd, const char *program, struct budget *disk, const char *name,
 		      struct err *e)
 {
-	int out[2], tmp = temporary(e), status = 0, r;
+	int out[2], tmp = temp_file(e), status = 0, r;
 	pid_t pid;
 
 	if (tmp < 0)
@@ -258,7 +240,7 @@ static int archive_unpack_put_all(struct unpacking *u, struct tar *t, bool neste
 static int put_nested(struct unpacking *u, struct tar *t, const struct tar_member *m, struct err *e)
 {
 	const void *p = tar_data(t, m, e);
-	int fd = p ? temporary(e) : -EBADMSG, r;
+	int fd = p ? temp_file(e) : -EBADMSG, r;
 	struct tar *inner;
 
 	if (fd < 0)

@@ -6,13 +6,8 @@
  */
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/mem.h"
-#include "base/str.h"
 #include "base/vec.h"
 #include "cmd/command.h"
 #include "cmd/share/accept.h"
@@ -26,29 +21,29 @@
 
 #define FETCH_MS 120000 /* for all debug info: nobody waits for a report here */
 
-struct words {
-	VEC(const char *) v;
-};
-
 struct args {
-	struct words add, remove, purge, update;
+	struct vec_strs add, remove, purge, update;
 	const char *missing, *dir;
 	int target;
 	bool list, purge_all, force, servers;
 	int verbose;
 };
 
-static opt_fn on_add, on_remove, on_purge, on_update, on_servers, on_kcore;
+static opt_fn on_servers;
+
+#define FILES(c, l, f, h)                                                                    \
+	{                                                                                    \
+		.kind = OPT_KIND_STRS, .arg = OPT_ARG_REQUIRED, .letter = (c), .name = (l),  \
+		.meta = "FILE,...", .flags = OPT_NONEG, .field = OPT_FIELD_(f), .help = (h), \
+		.complete = "@files"                                                         \
+	}
 
 static const struct opt opts[] = {
-	OPT_FN_C('a', "add", "FILE,...", OPT_ARG_REQUIRED, on_add, "keep these files", "@files"),
-	OPT_FN_C('r', "remove", "FILE,...", OPT_ARG_REQUIRED, on_remove,
-		 "forget these files, or build-ids", "@files"),
-	OPT_FN_C('p', "purge", "FILE,...", OPT_ARG_REQUIRED, on_purge,
-		 "forget all builds of these files", "@files"),
+	FILES('a', "add", add, "keep these files"),
+	FILES('r', "remove", remove, "forget these files, or build-ids"),
+	FILES('p', "purge", purge, "forget all builds of these files"),
 	OPT_FLAG('P', "purge-all", purge_all, "forget all files, and what was made of them"),
-	OPT_FN_C('u', "update", "FILE,...", OPT_ARG_REQUIRED, on_update,
-		 "keep these anew, in place of what is kept of their build", "@files"),
+	FILES('u', "update", update, "keep these anew, in place of what is kept of their build"),
 	OPT_FLAG('l', "list", list, "show what is kept"),
 	OPT_STR_C('M', "missing", "FILE", missing, "which files of a recording are not kept",
 		  "@files"),
@@ -60,30 +55,12 @@ static const struct opt opts[] = {
 	OPT_INT(0, "target-ns", "PID", target, "see files as this process does"),
 	OPT_FLAG('f', "force", force, "no questions (kymo asks none)"),
 	OPT_COUNT('v', "verbose", verbose, "a line for each file"),
-	ACCEPTED_('k', "kcore", OPT_ARG_REQUIRED, on_kcore),
+	OPT_REFUSED('k', "kcore", OPT_ARG_REQUIRED, "copies of a kernel's code are not kept",
+		    "annotate reads /proc/kcore of the running kernel itself; kymo archive packs a "
+		    "recording with what its report needs, and -k VMLINUX names another kernel's "
+		    "file"),
 	OPT_END,
 };
-
-static int add_word(void *ctx, const char *part, size_t n)
-{
-	vec_push(&((struct words *)ctx)->v, (const char *)mem_strndup(part, n));
-	return 0;
-}
-
-static int on_add(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	return str_split(value, ',', add_word, &((struct args *)args)->add);
-}
-
-static int on_remove(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	return str_split(value, ',', add_word, &((struct args *)args)->remove);
-}
-
-static int on_purge(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	return str_split(value, ',', add_word, &((struct args *)args)->purge);
-}
 
 static int on_servers(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
@@ -91,19 +68,6 @@ static int on_servers(const struct opt *o, const char *value, bool unset, void *
 	if (value && !unset)
 		setenv("DEBUGINFOD_URLS", value, 1);
 	return 0;
-}
-
-static int on_kcore(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	err_set(e, EOPNOTSUPP, "--kcore: copies of a kernel's code are not kept");
-	return err_hint(e, "annotate reads /proc/kcore of the running kernel itself; kymo archive "
-			   "packs a recording with what its report needs, and -k VMLINUX names "
-			   "another kernel's file");
-}
-
-static int on_update(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	return str_split(value, ',', add_word, &((struct args *)args)->update);
 }
 
 struct work {
@@ -242,25 +206,19 @@ static int remove_one(struct work *w, const char *word, struct err *e)
 	return r;
 }
 
-struct kept {
-	struct build_id id;
-	char *path;
-};
 struct all_kept {
-	VEC(struct kept) v;
+	VEC(struct build_id) id;
+	struct arena paths;
+	VEC(const char *) path;
 };
 
 static int note_kept(void *ctx, const struct build_id *id, const char *path)
 {
-	vec_push(&((struct all_kept *)ctx)->v, (struct kept){ *id, mem_strdup(path) });
-	return 0;
-}
+	struct all_kept *k = ctx;
 
-static void drop_kept(struct all_kept *k)
-{
-	vec_each (&k->v, x)
-		free(x->path);
-	vec_free(&k->v);
+	vec_push(&k->id, *id);
+	vec_push(&k->path, arena_strdup(&k->paths, path));
+	return 0;
 }
 
 /* Everything of both places, or of one path. Returns how many. */
@@ -273,13 +231,17 @@ static size_t purge(struct work *w, const char *path)
 
 	debugdir_each(w->dir, note_kept, &all);
 	cache_each(w->cache, note_kept, &all);
-	vec_each (&all.v, k) {
-		if (want && strcmp(k->path, want) != 0)
+	for (size_t i = 0; i < all.id.n; i++) {
+		const struct build_id *id = &all.id.data[i];
+
+		if (want && strcmp(all.path.data[i], want) != 0)
 			continue;
-		done(w, "removing", &k->id, k->path, buildid_cache_forget(w, &k->id, NULL));
+		done(w, "removing", id, all.path.data[i], buildid_cache_forget(w, id, NULL));
 		n++;
 	}
-	drop_kept(&all);
+	vec_free(&all.id);
+	vec_free(&all.path);
+	arena_free(&all.paths);
 	return n;
 }
 
@@ -324,15 +286,28 @@ static int print_missing(const struct work *w, const char *file, struct err *e)
 	return 0;
 }
 
-static void each(struct work *w, const struct words *l,
+/* What is done with each word of a list. */
+struct todo {
+	struct work *w;
+	int (*fn)(struct work *w, const char *word, struct err *e);
+};
+
+static int do_word(void *ctx, const char *part, size_t n)
+{
+	const struct todo *t = ctx;
+	AUTO_FREE char *word = mem_strndup(part, n);
+	struct err e = { 0 };
+
+	if (t->fn(t->w, word, &e) < 0)
+		complain(t->w, &e);
+	return 0;
+}
+
+static void each(struct work *w, const struct vec_strs *l,
 		 int (*fn)(struct work *w, const char *word, struct err *e))
 {
-	vec_each (&l->v, word) {
-		struct err e = { 0 };
-
-		if (fn(w, *word, &e) < 0)
-			complain(w, &e);
-	}
+	vec_each (l, words)
+		str_split(*words, ',', do_word, &(struct todo){ w, fn });
 }
 
 static int add_new(struct work *w, const char *word, struct err *e)
@@ -368,8 +343,8 @@ static int buildid_cache_run(void *args, int argc, char **argv, struct err *e)
 
 	if (argc > 0)
 		return err_set(e, EINVAL, "what is '%s'? files are added with -a FILE", argv[0]);
-	if (!a->add.v.n && !a->remove.v.n && !a->purge.v.n && !a->update.v.n && !a->purge_all &&
-	    !a->list && !a->missing) {
+	if (!a->add.n && !a->remove.n && !a->purge.n && !a->update.n && !a->purge_all && !a->list &&
+	    !a->missing) {
 		err_set(e, EINVAL, "what shall be done?");
 		return err_hint(e,
 				"-l lists, -a FILE adds; kymo buildid-cache -h shows the options");
@@ -405,36 +380,25 @@ static int buildid_cache_run(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? r : w.failed ? 1 : 0;
 }
 
-static void drop_words(struct words *l)
-{
-	vec_each (&l->v, w)
-		free((char *)*w);
-	vec_free(&l->v);
-}
-
 static void buildid_cache_drop(void *args)
 {
 	struct args *a = args;
 
-	drop_words(&a->add);
-	drop_words(&a->remove);
-	drop_words(&a->purge);
-	drop_words(&a->update);
+	vec_free(&a->add);
+	vec_free(&a->remove);
+	vec_free(&a->purge);
+	vec_free(&a->update);
 }
-
-static const struct example examples[] = {
-	{ "buildid-cache -a ./program", "keep this build, to read recordings of it later" },
-	{ "buildid-cache -l", "what is kept" },
-	{ "buildid-cache -M perf.data", "what a recording needs and is not kept" },
-	{ NULL, NULL },
-};
 
 const struct command cmd_buildid_cache = {
 	.name = "buildid-cache",
 	.group = "Profile",
 	.summary = "keep files by their build-id, for recordings made of them",
 	.usage = "[OPTIONS]",
-	.examples = examples,
+	.examples = EXAMPLES(
+		{ "buildid-cache -a ./program", "keep this build, to read recordings of it later" },
+		{ "buildid-cache -l", "what is kept" },
+		{ "buildid-cache -M perf.data", "what a recording needs and is not kept" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.run = buildid_cache_run,

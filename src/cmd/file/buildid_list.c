@@ -3,9 +3,7 @@
 
 #include "base/file.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/pool.h"
-#include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/share/input.h"
 #include "kern/kconfig.h"
@@ -187,19 +185,16 @@ static int buildid_list_run(void *args, int argc, char **argv, struct err *e)
 	struct source *s = NULL;
 	struct elf *elf = NULL;
 	char text[BUILD_ID_TEXT];
-	uint8_t id[20];
+	struct build_id id;
 	int r;
 
 	if (argc > 0)
 		return err_set(e, EINVAL, "what is '%s'? buildid-list takes options only", argv[0]);
 	if (a->kernel) {
-		if (!input_running_build_id(id))
+		if (!ksyms_build_id(&id))
 			return err_set(e, ENOENT,
-				       "the running kernel has no build-id in "
-				       "/sys/kernel/notes");
-		for (size_t i = 0; i < sizeof(id); i++)
-			printf("%02x", id[i]);
-		putchar('\n');
+				       "the running kernel has no build-id in /sys/kernel/notes");
+		puts(build_id_text(&id, text));
 		return 0;
 	}
 	if (a->maps)
@@ -220,18 +215,13 @@ static int buildid_list_run(void *args, int argc, char **argv, struct err *e)
 	return 0;
 }
 
-static const struct example examples[] = {
-	{ "buildid-list -H", "the files of perf.data that samples fell into" },
-	{ "buildid-list -i /bin/ls", "the build-id of a program" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_buildid_list = {
 	.name = "buildid-list",
 	.group = "Profile",
 	.summary = "list the build-ids of a recording",
 	.usage = "[-i FILE] [OPTIONS]",
-	.examples = examples,
+	.examples = EXAMPLES({ "buildid-list -H", "the files of perf.data that samples fell into" },
+			     { "buildid-list -i /bin/ls", "the build-id of a program" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.run = buildid_list_run,

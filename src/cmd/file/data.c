@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo data convert: perf data's words for `kymo export`, which does the work. */
 #define OPT_ARGS struct args
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -57,18 +56,14 @@ static const struct opt convert_opts[] = {
 	OPT_END,
 };
 
-static const struct example examples[] = {
-	{ "data convert --to-json out.json", "perf.data for a program of yours" },
-	{ NULL, NULL },
-};
-
 static const struct command cmd_data_convert = {
 	.name = "convert",
 	.summary = "write a recording in another format",
 	.usage = "[-i FILE] --to-json FILE",
 	.about = "perf data's words. kymo export has pprof, Perfetto, Firefox Profiler and others, "
 		 "and says which events. The objects are kymo export's, not those of perf.",
-	.examples = examples,
+	.examples =
+		EXAMPLES({ "data convert --to-json out.json", "perf.data for a program of yours" }),
 	.opts = convert_opts,
 	.args_size = sizeof(struct args),
 	.run = run_convert,
@@ -91,7 +86,8 @@ const struct command cmd_data = {
 	.group = "Look",
 	.summary = "convert a recording, in perf's words (see export)",
 	.usage = "convert [OPTIONS]",
-	.examples = examples,
+	.examples =
+		EXAMPLES({ "data convert --to-json out.json", "perf.data for a program of yours" }),
 	.parse = OPT_STOP_AT_ARG,
 	.subs = subs,
 	.run = data_run,

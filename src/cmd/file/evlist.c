@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/file/evlist.h"
 #include "cmd/share/input.h"
@@ -22,6 +21,31 @@ static const struct opt opts[] = {
 	OPT_FLAG('f', "force", force, "read files of other users (kymo always does)"),
 	OPT_END,
 };
+
+void evlist_part(struct evlist_line *l)
+{
+	strbuf_putc(l->b, l->more ? ',' : ':');
+	l->more = true;
+}
+
+void evlist_setting(void *ctx, const char *name, const char *value)
+{
+	evlist_part(ctx);
+	strbuf_printf(((struct evlist_line *)ctx)->b, " %s: %s", name, value);
+}
+
+struct evlist_line evlist_begin(struct strbuf *b, const struct event_type *t, bool rate)
+{
+	struct evlist_line l = { .b = b };
+
+	strbuf_puts(b, t->name);
+	if (rate) {
+		evlist_part(&l);
+		strbuf_printf(b, " %s=%" PRIu64, t->by_rate ? "sample_freq" : "sample_period",
+			      t->rate);
+	}
+	return l;
+}
 
 static void put_fields(struct evlist_line *l, const struct event_type *t)
 {
@@ -104,17 +128,12 @@ static int evlist_run(void *args, int argc, char **argv, struct err *e)
 	return 0;
 }
 
-static const struct example examples[] = {
-	{ "evlist -v", "the events of perf.data with all their settings" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_evlist = {
 	.name = "evlist",
 	.group = "Profile",
 	.summary = "list the events of a recording",
 	.usage = "[-i FILE] [OPTIONS]",
-	.examples = examples,
+	.examples = EXAMPLES({ "evlist -v", "the events of perf.data with all their settings" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.run = evlist_run,

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/guard.h"
 #include "base/str.h"
@@ -328,15 +327,6 @@ static int export_run(void *args, int argc, char **argv, struct err *e)
 	return export_to(a, f, a->load.input, path, e);
 }
 
-static const struct example examples[] = {
-	{ "export --to pprof", "perf.data as perf.pb.gz, for go tool pprof" },
-	{ "export --to perfetto -i sched.data",
-	  "CPU lanes and thread states, for ui.perfetto.dev" },
-	{ "export --to firefox --pid 1234 -o one.json", "one process, for profiler.firefox.com" },
-	{ "export --to csv -o - --time 10%-20%", "the samples of a tenth as rows" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_export = {
 	.name = "export",
 	.group = "Pictures",
@@ -345,7 +335,13 @@ const struct command cmd_export = {
 	.about = "Turns a recording into a file that pprof, speedscope, the Firefox Profiler, "
 		 "Perfetto, Chrome, kcachegrind, flamegraph.pl, a spreadsheet or a script of yours "
 		 "reads.",
-	.examples = examples,
+	.examples = EXAMPLES(
+		{ "export --to pprof", "perf.data as perf.pb.gz, for go tool pprof" },
+		{ "export --to perfetto -i sched.data",
+		  "CPU lanes and thread states, for ui.perfetto.dev" },
+		{ "export --to firefox --pid 1234 -o one.json",
+		  "one process, for profiler.firefox.com" },
+		{ "export --to csv -o - --time 10%-20%", "the samples of a tenth as rows" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.run = export_run,

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo inject: a recording with what it lacks added to it. */
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/mem.h"
-#include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/share/accept.h"
 #include "cmd/share/input.h"
+#include "live/about/ksyms.h"
 #include "live/about/sampled.h"
 #include "store/perfdata/inject.h"
-#include "store/perfdata/merge.h"
 #include "sym/find/find.h"
 
 #define KNOWN_MAX (64u << 20) /* bytes of a list */
@@ -32,8 +28,7 @@ static const struct opt opts[] = {
 		"buildid-list prints them"),
 	OPT_FLAG('s', "sched-stat", sched_stat,
 		 "merge sched:sched_stat_* into the sched:sched_switch before it: where and how "
-		 "long "
-		 "tasks slept"),
+		 "long tasks slept"),
 	OPT_FLAG('j', "jit", jit,
 		 "accepted: kymo reads jitdump files itself, whenever it reads the recording"),
 	OPT_STR_C('i', "input", "FILE", input, "read FILE (default: standard input)", "@files"),
@@ -172,7 +167,6 @@ static void add_dso(struct listing *l, uint32_t d)
 	const struct task_dso *dso = tasks_get_dso(t, d);
 	const char *path = tasks_dso_path(t, d);
 	struct build_id id = { 0 };
-	uint8_t raw[20];
 
 	if (dso->ksymbol || str_starts(path, "//anon"))
 		return;
@@ -184,8 +178,8 @@ static void add_dso(struct listing *l, uint32_t d)
 	if (dso->build_id_size)
 		inject_add(l, dso->kernel, dso->build_id, dso->build_id_size, path);
 	else if (dso->kernel && input_is_running_kernel(l->s->trace) &&
-		 strcmp(path, "[kernel.kallsyms]") == 0 && input_running_build_id(raw))
-		inject_add(l, true, raw, sizeof(raw), path);
+		 strcmp(path, "[kernel.kallsyms]") == 0 && ksyms_build_id(&id))
+		inject_add(l, true, id.data, id.len, path);
 	else if (!dso->kernel &&
 		 (strcmp(path, "[vdso]") == 0 ? id_of_vdso(l, &id)
 					      : path[0] == '/' && id_of_file(l, path, &id)))
@@ -234,9 +228,8 @@ static int inject_run(void *args, int argc, char **argv, struct err *e)
 		return err_hint(e, "-b adds build-ids, -s merges times of sleeping");
 	}
 	if (a->jit)
-		command_note(
-			"code of JIT compilers is read from its jitdump files by each command: "
-			"nothing is merged");
+		command_note("code of JIT compilers is read from its jitdump files by each "
+			     "command: nothing is merged");
 	if (command_spare_terminal(output, "a recording", e) < 0)
 		return -e->code;
 	if (stat(input, &from) == 0 && stat(output, &to) == 0 && from.st_ino == to.st_ino &&
@@ -264,22 +257,19 @@ static int inject_run(void *args, int argc, char **argv, struct err *e)
 	return r;
 }
 
-static const struct example examples[] = {
-	{ "inject -b -i perf.data -o with-ids.data", "add the build-ids of files on this machine" },
-	{ "inject -s -i perf.data -o slept.data",
-	  "sched_stat times with the stacks of sched_switch" },
-	{ "inject --known-build-ids file://ids -i perf.data -o with-ids.data",
-	  "files of another machine, listed there by kymo buildid-list" },
-	{ "record -o - -B -a -- sleep 1 | kymo inject -b | kymo report -i -", "in a pipe" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_inject = {
 	.name = "inject",
 	.group = "Profile",
 	.summary = "add build-ids to a recording, or merge times of sleeping",
 	.usage = "-b|-s [-i FILE] [-o FILE]",
-	.examples = examples,
+	.examples = EXAMPLES({ "inject -b -i perf.data -o with-ids.data",
+			       "add the build-ids of files on this machine" },
+			     { "inject -s -i perf.data -o slept.data",
+			       "sched_stat times with the stacks of sched_switch" },
+			     { "inject --known-build-ids file://ids -i perf.data -o with-ids.data",
+			       "files of another machine, listed there by kymo buildid-list" },
+			     { "record -o - -B -a -- sleep 1 | kymo inject -b | kymo report -i -",
+			       "in a pipe" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.run = inject_run,

@@ -2,7 +2,6 @@
 /* kymo kallsyms: where symbols of the running kernel are, and what is at an address. */
 #define OPT_ARGS struct args
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -85,19 +84,14 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static const struct example examples[] = {
-	{ "kallsyms schedule", "where it is, and of which module" },
-	{ "kallsyms 'tcp_v4_*'", "all of these" },
-	{ "kallsyms 0xffffffff81000100", "what is there" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_kallsyms = {
 	.name = "kallsyms",
 	.group = "Look",
 	.summary = "find symbols of the running kernel, and what is at an address",
 	.usage = "[OPTIONS] SYMBOL|PATTERN|ADDRESS ...",
-	.examples = examples,
+	.examples = EXAMPLES({ "kallsyms schedule", "where it is, and of which module" },
+			     { "kallsyms 'tcp_v4_*'", "all of these" },
+			     { "kallsyms 0xffffffff81000100", "what is there" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.run = kallsyms_run,

@@ -15,19 +15,9 @@
 #include "kern/env.h"
 #include "kern/tracefs.h"
 
-struct typed {
-	const char *prefix;
-	const char *before; /* what stays as it is */
-	int before_n;
-	const char *part; /* what is completed */
-};
-
-static void complete_events_word(const struct typed *t, const char *name, const char *end,
-				 const char *about)
+static void event_word(const struct typed *t, const char *name, const char *end, const char *about)
 {
-	if (str_starts(name, t->part))
-		printf("%s%.*s%s%s\t%s\n", t->prefix, t->before_n, t->before, name, end,
-		       about ? about : "");
+	complete_word(t, name, strlen(name), end, about ? about : "");
 }
 
 /* Where the item under the cursor begins; commas between slashes do not end one. */
@@ -54,10 +44,10 @@ static void pmu_words(struct env *env, const struct typed *t, const char *pmu_na
 		return;
 	names = pmu_events(&env->pmus, pmu);
 	for (size_t i = 0; i < names.n; i++)
-		complete_events_word(t, names.name[i], "/", "event");
+		event_word(t, names.name[i], "/", "event");
 	names = pmu_formats(&env->pmus, pmu);
 	for (size_t i = 0; i < names.n; i++)
-		complete_events_word(t, names.name[i], "=", "term");
+		event_word(t, names.name[i], "=", "term");
 }
 
 static void plain_words(struct env *env, const struct typed *t)
@@ -66,13 +56,13 @@ static void plain_words(struct env *env, const struct typed *t)
 	char name[SPEC_CACHE_NAME_MAX], about[100];
 
 	for (size_t i = 0; i < spec_names_n; i++) {
-		complete_events_word(t, spec_names[i].name, "", spec_names[i].about);
+		event_word(t, spec_names[i].name, "", spec_names[i].about);
 		if (spec_names[i].alias)
-			complete_events_word(t, spec_names[i].alias, "", spec_names[i].about);
+			event_word(t, spec_names[i].alias, "", spec_names[i].about);
 	}
 	for (size_t i = 0; i < spec_cache_count(); i++) {
 		spec_cache_about(spec_cache_name(i, name), about, sizeof(about));
-		complete_events_word(t, name, "", about);
+		event_word(t, name, "", about);
 	}
 	for (size_t i = 0; i < pmus.n; i++) {
 		const struct env_pmu *pmu = pmu_find(&env->pmus, pmus.name[i]);
@@ -84,9 +74,9 @@ static void plain_words(struct env *env, const struct typed *t)
 		for (size_t j = 0; j < events.n; j++) {
 			AUTO_FREE char *full = mem_printf("%s/%s/", pmu->name, events.name[j]);
 
-			complete_events_word(t, full, "", "PMU event");
+			event_word(t, full, "", "PMU event");
 			if (pmu->core && !spec_name_find(events.name[j], strlen(events.name[j])))
-				complete_events_word(t, events.name[j], "", "PMU event");
+				event_word(t, events.name[j], "", "PMU event");
 		}
 	}
 }
@@ -100,7 +90,7 @@ static void subsystem_words(const char *root, const struct typed *t, const char 
 	for (size_t i = 0; i < events.n; i++) {
 		AUTO_FREE char *full = mem_printf("%s:%s", subsys, events.name[i]);
 
-		complete_events_word(t, full, "", "tracepoint");
+		event_word(t, full, "", "tracepoint");
 	}
 	file_names_free(&events);
 }
@@ -132,14 +122,14 @@ static void tracepoint_words(struct env *env, const struct typed *t)
 		subsystem_words(root, t, subs.name[only]);
 	else
 		for (size_t i = 0; i < subs.n; i++)
-			complete_events_word(t, subs.name[i], ":", "tracepoints");
+			event_word(t, subs.name[i], ":", "tracepoints");
 	file_names_free(&subs);
 }
 
-void complete_events(const char *prefix, const char *typed)
+void complete_events(const struct typed *of)
 {
-	const char *slash, *start = item_start(typed, &slash);
-	struct typed t = { .prefix = prefix, .before = typed };
+	const char *typed = of->before, *slash, *start = item_start(typed, &slash);
+	struct typed t = *of;
 	struct env env;
 
 	env_init(&env, NULL);

@@ -8,10 +8,10 @@
 #include "base/str.h"
 #include "cmd/front/complete.h"
 
-static void complete_line_word(const char *prefix, const char *name, const char *help)
+static void line_word(const char *typed, const char *name, const char *help)
 {
-	if (str_starts(name, prefix))
-		printf("%s\t%s\n", name, help ? help : "");
+	complete_word(&(struct typed){ .prefix = "", .before = "", .part = typed }, name,
+		      strlen(name), "", help ? help : "");
 }
 
 static void command_words(const struct command *const *list, const char *typed)
@@ -19,7 +19,7 @@ static void command_words(const struct command *const *list, const char *typed)
 	for (; list && *list; list++)
 		if ((*list)->group || list != commands)
 			if ((*list)->name[0] != '-')
-				complete_line_word(typed, (*list)->name, (*list)->summary);
+				line_word(typed, (*list)->name, (*list)->summary);
 }
 
 static void option_words(const struct command *c, const char *typed)
@@ -33,23 +33,18 @@ static void option_words(const struct command *c, const char *typed)
 			snprintf(name, sizeof(name), "--%s", o->name);
 		else
 			snprintf(name, sizeof(name), "-%c", o->letter);
-		complete_line_word(typed, name, o->help);
+		line_word(typed, name, o->help);
 	}
-	complete_line_word(typed, "--help", "show help");
+	line_word(typed, "--help", "show help");
 }
 
-static const struct opt *complete_line_by_name(const struct opt *opts, const char *name, size_t n)
+/* By its long name, n bytes of name, or by its letter (name NULL). */
+static const struct opt *find_option(const struct opt *opts, const char *name, size_t n,
+				     char letter)
 {
 	for (const struct opt *o = opts; o && o->kind != OPT_KIND_END; o++)
-		if (o->name && strlen(o->name) == n && strncmp(o->name, name, n) == 0)
-			return o;
-	return NULL;
-}
-
-static const struct opt *by_letter(const struct opt *opts, char letter)
-{
-	for (const struct opt *o = opts; o && o->kind != OPT_KIND_END; o++)
-		if (o->kind != OPT_KIND_HEAD && o->letter == letter)
+		if (name ? o->name && strlen(o->name) == n && strncmp(o->name, name, n) == 0
+			 : o->kind != OPT_KIND_HEAD && o->letter == letter)
 			return o;
 	return NULL;
 }
@@ -68,13 +63,13 @@ static const struct opt *with_value(const struct command *c, const char *w, cons
 	if (w[1] == '-') {
 		size_t n = strcspn(w + 2, "=");
 
-		o = complete_line_by_name(c->opts, w + 2, n);
+		o = find_option(c->opts, w + 2, n, 0);
 		if (w[2 + n])
 			*attached = w + 2 + n + 1;
 		return o && o->arg != OPT_ARG_NONE ? o : NULL;
 	}
 	for (const char *s = w + 1; *s; s++) {
-		o = by_letter(c->opts, *s);
+		o = find_option(c->opts, NULL, 0, *s);
 		if (!o)
 			return NULL;
 		if (o->arg != OPT_ARG_NONE) {
@@ -93,7 +88,7 @@ static bool wants_next(const struct opt *o)
 /* Everything behind the command's name: argv[0 .. argc-1], the last being typed. */
 static void after_command(const struct command *c, int argc, char **argv)
 {
-	const char *typed = argv[argc - 1], *attached;
+	const char *typed = argv[argc - 1], *input = NULL, *attached;
 	const struct opt *o;
 	bool options = true;
 
@@ -109,10 +104,12 @@ static void after_command(const struct command *c, int argc, char **argv)
 			return;
 		}
 		o = with_value(c, argv[i], &attached);
+		if (o && o->name && strcmp(o->name, "input") == 0)
+			input = attached ? attached : argv[i + 1];
 		if (!o || attached || !wants_next(o))
 			continue;
 		if (++i + 1 == argc && (o->arg == OPT_ARG_REQUIRED || typed[0] != '-')) {
-			complete_value(o, "", typed);
+			complete_value(o, "", typed, input);
 			return;
 		}
 	}
@@ -122,7 +119,7 @@ static void after_command(const struct command *c, int argc, char **argv)
 			char prefix[128];
 
 			snprintf(prefix, sizeof(prefix), "%.*s", (int)(attached - typed), typed);
-			complete_value(o, prefix, attached);
+			complete_value(o, prefix, attached, input);
 		} else {
 			option_words(c, typed);
 		}
@@ -131,7 +128,7 @@ static void after_command(const struct command *c, int argc, char **argv)
 	if (c->parse & OPT_STOP_AT_ARG)
 		puts("@commands");
 	else
-		complete_value(&(struct opt){ .complete = c->complete }, "", typed);
+		complete_value(&(struct opt){ .complete = c->complete }, "", typed, input);
 }
 
 void complete_line(int argc, char **argv)

@@ -5,7 +5,6 @@
 
 #include "base/file.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "calc/rows/key.h"
 #include "cmd/front/complete.h"
@@ -16,21 +15,19 @@
 #include "kern/tracefs.h"
 #include "view/script/fields.h"
 
-/* A list may be typed with commas: before is what stays, part what is completed. */
-struct typed {
-	const char *prefix;
-	const char *before;
-	int before_n;
-	const char *part;
-};
-
-static void complete_value_value(const struct typed *t, const char *word, size_t n,
-				 const char *about)
+void complete_word(const struct typed *t, const char *word, size_t n, const char *end,
+		   const char *about)
 {
 	size_t part = strlen(t->part);
 
 	if (n >= part && strncmp(word, t->part, part) == 0)
-		printf("%s%.*s%.*s\t%s\n", t->prefix, t->before_n, t->before, (int)n, word, about);
+		printf("%s%.*s%.*s%s\t%s\n", t->prefix, t->before_n, t->before, (int)n, word, end,
+		       about);
+}
+
+static void value_word(void *t, const char *word, const char *about)
+{
+	complete_word(t, word, strlen(word), "", about);
 }
 
 static void choices(const struct typed *t, const char *list)
@@ -38,13 +35,13 @@ static void choices(const struct typed *t, const char *list)
 	while (*list) {
 		size_t n = strcspn(list, "|");
 
-		complete_value_value(t, list, n, "");
+		complete_word(t, list, n, "", "");
 		list += n;
 		list += *list == '|';
 	}
 }
 
-static void processes(const struct typed *t)
+static void processes(struct typed *t)
 {
 	struct file_names all = { 0 };
 	struct strtab seen = { 0 };
@@ -55,18 +52,18 @@ static void processes(const struct typed *t)
 		return;
 	for (size_t i = 0; i < all.n; i++)
 		if (str_u64(all.name[i], &pid) && proc_comm((pid_t)pid, comm, sizeof(comm)))
-			complete_value_value(t, all.name[i], strlen(all.name[i]), comm);
+			value_word(t, all.name[i], comm);
 	for (size_t i = 0; i < all.n; i++) /* by name, each once */
 		if (str_u64(all.name[i], &pid) && proc_comm((pid_t)pid, comm, sizeof(comm)) &&
 		    !strpbrk(comm, " ,") && strtab_find(&seen, comm) == STRTAB_NONE) {
 			strtab_add(&seen, comm);
-			complete_value_value(t, comm, strlen(comm), "by name");
+			value_word(t, comm, "by name");
 		}
 	strtab_free(&seen);
 	file_names_free(&all);
 }
 
-static void complete_value_cpus(const struct typed *t)
+static void cpus(struct typed *t)
 {
 	struct cpus all;
 	char number[16];
@@ -75,22 +72,22 @@ static void complete_value_cpus(const struct typed *t)
 		return;
 	for (size_t i = 0; i < all.n; i++) {
 		snprintf(number, sizeof(number), "%d", all.cpu[i]);
-		complete_value_value(t, number, strlen(number), "CPU");
+		value_word(t, number, "CPU");
 	}
 	cpus_free(&all);
 }
 
 /* The file and not getpwent(): a directory of thousands of users helps nobody here. */
-static void users(const struct typed *t)
+static void users(struct typed *t)
 {
 	AUTO_FCLOSE FILE *f = fopen("/etc/passwd", "re");
 	struct passwd *p;
 
 	while (f && (p = fgetpwent(f)))
-		complete_value_value(t, p->pw_name, strlen(p->pw_name), "user");
+		value_word(t, p->pw_name, "user");
 }
 
-static void complete_value_probes(const struct typed *t)
+static void probes(struct typed *t)
 {
 	const char *root = tracefs_find(NULL);
 	struct probe_events have;
@@ -100,18 +97,18 @@ static void complete_value_probes(const struct typed *t)
 	vec_each (&have.list, p) {
 		AUTO_FREE char *name = mem_printf("%s:%s", p->group, p->event);
 
-		complete_value_value(t, name, strlen(name), p->where);
+		value_word(t, name, p->where);
 	}
 	probe_events_free(&have);
 }
 
-static void symbol(void *ctx, const char *name, const char *dso)
+static void functions(struct typed *t)
 {
-	complete_value_value(ctx, name, strlen(name), dso);
+	annotate_functions(t->input, value_word, t);
 }
 
 /* What trace -e takes: calls, groups of them; what has a colon is another event. */
-static void syscalls(const struct typed *t, bool groups)
+static void calls(struct typed *t, bool groups)
 {
 	static const char *const names[] = { "%file",	"%desc", "%network", "%process", "%memory",
 					     "%signal", "%ipc",	 "%creds",   "%clock",	 "%stat" };
@@ -119,22 +116,22 @@ static void syscalls(const struct typed *t, bool groups)
 	const char *name;
 
 	for (size_t i = 0; groups && i < ARRAY_SIZE(names); i++)
-		complete_value_value(t, names[i], strlen(names[i]), "group of system calls");
+		value_word(t, names[i], "group of system calls");
 	for (int nr = 0; nr < SYSCALL_MAX; nr++)
 		if ((name = syscall_name(abi, nr)))
-			complete_value_value(t, name, strlen(name), "system call");
+			value_word(t, name, "system call");
 }
 
-static void keys(const struct typed *t)
+static void keys(struct typed *t)
 {
 	for (int i = 0; i < KEYS; i++)
 		if (key_infos[i].name[0])
-			complete_value_value(t, key_infos[i].name, strlen(key_infos[i].name),
-					     key_infos[i].title + strspn(key_infos[i].title, " "));
+			value_word(t, key_infos[i].name,
+				   key_infos[i].title + strspn(key_infos[i].title, " "));
 }
 
 /* The lines of its help, up to the blank one: a name, and what it is. */
-static void complete_value_fields(const struct typed *t)
+static void fields(struct typed *t)
 {
 	AUTO_STRBUF help = { 0 };
 	char *line, *rest;
@@ -144,45 +141,65 @@ static void complete_value_fields(const struct typed *t)
 	while ((line = strsep(&rest, "\n")) && *line) {
 		size_t n = strcspn(line, " ");
 
-		complete_value_value(t, line, n, line + n + strspn(line + n, " "));
+		complete_word(t, line, n, "", line + n + strspn(line + n, " "));
 	}
 }
 
-void complete_value(const struct opt *o, const char *prefix, const char *typed)
+static void syscalls(struct typed *t)
 {
-	const char *comma = strrchr(typed, ',');
-	struct typed t = { .prefix = prefix, .before = typed, .part = comma ? comma + 1 : typed };
-	const char *kind = o->complete ? o->complete : "@files";
+	calls(t, false);
+}
+
+static void calls_or_events(struct typed *t)
+{
+	if (strchr(t->part, ':')) {
+		complete_events(t);
+		return;
+	}
+	t->before_n += *t->part == '!';
+	t->part += *t->part == '!';
+	calls(t, true);
+}
+
+static void events(struct typed *t)
+{
+	complete_events(t);
+}
+
+static void commands_of_shell(struct typed *t)
+{
+	puts("@commands");
+}
+
+void complete_value(const struct opt *o, const char *prefix, const char *typed, const char *input)
+{
+	static const struct {
+		const char *name;
+		void (*words)(struct typed *t);
+	} kinds[] = {
+		{ "@events", events },
+		{ "@pids", processes },
+		{ "@cpus", cpus },
+		{ "@probes", probes },
+		{ "@users", users },
+		{ "@keys", keys },
+		{ "@symbols", functions },
+		{ "@syscalls", syscalls },
+		{ "@calls", calls_or_events },
+		{ "@fields", fields },
+		{ "@commands", commands_of_shell },
+	};
+	const char *comma = strrchr(typed, ','), *kind = o->complete ? o->complete : "@files";
+	struct typed t = { prefix, typed, 0, comma ? comma + 1 : typed, input };
 
 	t.part += (*t.part == '+' || *t.part == '-') && *kind == '@'; /* before a name in a list */
 	t.before_n = (int)(t.part - typed);
-	if (strcmp(kind, "@events") == 0)
-		complete_events(prefix, typed);
-	else if (strcmp(kind, "@pids") == 0)
-		processes(&t);
-	else if (strcmp(kind, "@cpus") == 0)
-		complete_value_cpus(&t);
-	else if (strcmp(kind, "@probes") == 0)
-		complete_value_probes(&t);
-	else if (strcmp(kind, "@users") == 0)
-		users(&t);
-	else if (strcmp(kind, "@keys") == 0)
-		keys(&t);
-	else if (strcmp(kind, "@symbols") == 0)
-		annotate_functions(symbol, &t);
-	else if (strcmp(kind, "@syscalls") == 0)
-		syscalls(&t, false);
-	else if (strcmp(kind, "@calls") == 0 && strchr(t.part, ':'))
-		complete_events(prefix, typed);
-	else if (strcmp(kind, "@calls") == 0)
-		syscalls(&(struct typed){ prefix, typed, t.before_n + (*t.part == '!'),
-					  t.part + (*t.part == '!') },
-			 true);
-	else if (strcmp(kind, "@fields") == 0)
-		complete_value_fields(&t);
-	else if (strcmp(kind, "@commands") == 0)
-		puts("@commands");
-	else if (kind[0] == '@')
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strcmp(kind, kinds[i].name) == 0) {
+			kinds[i].words(&t);
+			return;
+		}
+	if (kind[0] == '@')
 		puts("@files");
 	else
 		choices(&t, kind);

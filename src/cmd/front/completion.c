@@ -120,18 +120,14 @@ static int completion_run(void *args, int argc, char **argv, struct err *e)
 	return 0;
 }
 
-static const struct example examples[] = {
-	{ "completion bash", "print it; eval \"$(kymo completion bash)\" switches it on" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_completion = {
 	.name = "completion",
 	.group = "kymo itself",
 	.summary = "print the completion script for a shell",
 	.usage = "bash|zsh|fish",
 	.complete = "bash|zsh|fish",
-	.examples = examples,
+	.examples = EXAMPLES(
+		{ "completion bash", "print it; eval \"$(kymo completion bash)\" switches it on" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.run = completion_run,

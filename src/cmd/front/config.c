@@ -3,11 +3,9 @@
 #define OPT_ARGS struct args
 #include "cmd/front/settings.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/str.h"
 
 struct args {
@@ -161,24 +159,18 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static const struct example examples[] = {
-	{ "config -l", "what is set" },
-	{ "config report.children=false", "kymo report --no-children, from now on" },
-	{ "config --known", "what can be set" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_config = {
 	.name = "config",
 	.group = "Set up",
 	.summary = "show and change settings, in perf's configuration files",
 	.usage = "[OPTIONS] [SECTION.KEY[=VALUE] ...]",
 	.about = "Settings are options that are said beforehand; those of a command line have the "
-		 "last "
-		 "word. ~/.perfconfig and /etc/perfconfig are read, or only the file that "
-		 "PERF_CONFIG "
-		 "names.",
-	.examples = examples,
+		 "last word. ~/.perfconfig and /etc/perfconfig are read, or only the file that "
+		 "PERF_CONFIG names.",
+	.examples = EXAMPLES(
+		{ "config -l", "what is set" },
+		{ "config report.children=false", "kymo report --no-children, from now on" },
+		{ "config --known", "what can be set" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.run = config_run,

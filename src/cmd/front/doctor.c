@@ -15,11 +15,10 @@ struct args {
 };
 
 static const struct opt opts[] = {
-	OPT_STR_C(
-		'p', "pid", "PID", pid,
-		"look at a process (by number or name): which of its files have unwinding tables, "
-		"symbols, debug info",
-		"@pids"),
+	OPT_STR_C('p', "pid", "PID", pid,
+		  "look at a process (by number or name): which of its files have unwinding "
+		  "tables, symbols, debug info",
+		  "@pids"),
 	OPT_FLAG('j', "json", json, "print everything as JSON"),
 	OPT_FLAG(0, "csv", csv, "print everything as CSV"),
 	OPT_COUNT('v', "verbose", verbose,
@@ -70,26 +69,21 @@ static int doctor_run(void *args, int argc, char **argv, struct err *e)
 	return code;
 }
 
-static const struct example examples[] = {
-	{ "doctor", "look at this machine" },
-	{ "doctor -p 1234", "will a profile of this process have stacks and names?" },
-	{ "doctor -q", "just the commands that would help" },
-	{ "doctor -j | jq '.[] | select(.id == \"pmu\")'", "for scripts" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.group = "Set up",
 	.summary = "show what this machine lets you see, and how to get the rest",
 	.usage = "[-j | --csv] [-v | -q] [-p PID]",
-	.about =
-		"Tries what the kernel grants to you, here and now: counters, tracepoints, probes, "
-		"tracers, BPF programs, symbols, limits. Each line has a state (ok, limited, "
-		"missing, off), what it means, and the command that would better it. Trying is "
-		"harmless and leaves nothing behind. Exits with 0 when no command on this machine "
-		"would give more, else with 1.",
-	.examples = examples,
+	.about = "Tries what the kernel grants to you, here and now: counters, tracepoints, "
+		 "probes, tracers, BPF programs, symbols, limits. Each line has a state (ok, "
+		 "limited, missing, off), what it means, and the command that would better it. "
+		 "Trying is harmless and leaves nothing behind. Exits with 0 when no command on "
+		 "this machine would give more, else with 1.",
+	.examples = EXAMPLES(
+		{ "doctor", "look at this machine" },
+		{ "doctor -p 1234", "will a profile of this process have stacks and names?" },
+		{ "doctor -q", "just the commands that would help" },
+		{ "doctor -j | jq '.[] | select(.id == \"pmu\")'", "for scripts" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.run = doctor_run,

@@ -2,9 +2,6 @@
 #include "cmd/front/doctor_process.h"
 
 #include <linux/capability.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
@@ -25,16 +22,16 @@ enum frames { FRAMES_MAYBE, FRAMES_YES, FRAMES_NO };
 
 /* One file (or stretch of nameless memory) that the process runs code from. */
 struct part {
-	char path[512];
+	const char *path;
 	uint64_t bytes;	     /* of code */
 	uint64_t start, end; /* of its first mapping */
 	bool anonymous, deleted;
 	bool tables, symtab, names, dwarf, jit, dump;
-	enum frames frames; /* of nameless memory */
-	unsigned without;   /* percent of its functions' code that has neither table nor frame */
-	bool framed;	    /* most of what no table knows keeps frame pointers */
-	char missing[128];  /* a part of its debug info; "": none */
-	char why[256], fix[256];
+	enum frames frames;  /* of nameless memory */
+	unsigned without;    /* percent of its functions' code that has neither table nor frame */
+	bool framed;	     /* most of what no table knows keeps frame pointers */
+	const char *missing; /* a part of its debug info; NULL: none */
+	const char *why, *fix;
 };
 
 /* Percent of a file's code without a way up the stack. Some functions written in assembly have
@@ -44,7 +41,9 @@ struct part {
 
 struct parts {
 	VEC(struct part) v;
-	char jitdump[512]; /* the runtime has mapped its dump, to tell where it is; "": none */
+	struct arena texts;
+	pid_t pid;
+	const char *jitdump; /* the runtime has mapped its dump, to tell where it is; NULL: none */
 };
 
 static struct part *part_of(struct parts *p, const char *path)
@@ -55,7 +54,8 @@ static struct part *part_of(struct parts *p, const char *path)
 		if (strcmp(old->path, path) == 0)
 			return old;
 	x = vec_add(&p->v);
-	snprintf(x->path, sizeof(x->path), "%s", path);
+	x->path = arena_strdup(&p->texts, path);
+	x->why = x->fix = "";
 	return x;
 }
 
@@ -79,8 +79,8 @@ static int doctor_process_refused(pid_t pid, int r, struct err *e)
 	}
 	if (!priv_has(&me, CAP_SYS_PTRACE)) {
 		err_set(e, -r, "cannot look at process %d: this root has no CAP_SYS_PTRACE", pid);
-		return err_hint(e, "start the container with --cap-add SYS_PTRACE, or run it "
-				   "outside");
+		return err_hint(e,
+				"start the container with --cap-add SYS_PTRACE, or run it outside");
 	}
 	err_set(e, -r, "cannot look at process %d: the kernel keeps it even from root", pid);
 	return err_hint(e, "a security module (SELinux, AppArmor, Landlock, Yama) or the sandbox "
@@ -113,7 +113,7 @@ static int read_maps(pid_t pid, struct parts *p, struct err *e)
 		if (strcmp(name, "[vsyscall]") == 0)
 			continue;
 		if (str_glob("*/jit-*.dump", name)) {
-			snprintf(p->jitdump, sizeof(p->jitdump), "%s", name);
+			p->jitdump = arena_strdup(&p->texts, name);
 			continue;
 		}
 		x = part_of(p, *name && !str_starts(name, "//") && !str_starts(name, "/memfd:")
@@ -149,8 +149,9 @@ static int open_below(const char *root, const char *path, struct ehframe **ret)
 	return fd < 0 ? fd : ehframe_open_fd(fd, ret, NULL);
 }
 
-static void look_at_file(pid_t pid, struct symbols *symbols, struct part *x)
+static void look_at_file(struct parts *p, struct symbols *symbols, struct part *x)
 {
+	pid_t pid = p->pid;
 	struct find_want want = {
 		.path = x->path, .pid = pid, .map_start = x->start, .map_end = x->end
 	};
@@ -177,15 +178,14 @@ static void look_at_file(pid_t pid, struct symbols *symbols, struct part *x)
 	x->names = s.opened;
 	x->symtab = s.symtab;
 	x->dwarf = s.dwarf;
-	if (s.missing)
-		snprintf(x->missing, sizeof(x->missing), "%s", s.missing);
-	if (!s.opened)
-		snprintf(x->why, sizeof(x->why), "%s", s.why);
+	x->missing = s.missing ? arena_strdup(&p->texts, s.missing) : NULL;
+	x->why = s.opened ? "" : arena_strdup(&p->texts, s.why);
 }
 
 /* JIT compilers tell of their code in a perf map or a jitdump. */
-static void look_at_jit(pid_t pid, struct symbols *symbols, const char *jitdump, struct part *x)
+static void look_at_jit(const struct parts *p, struct symbols *symbols, struct part *x)
 {
+	pid_t pid = p->pid;
 	struct perfmap map = { 0 };
 	char proc[64];
 	struct stat st;
@@ -193,29 +193,26 @@ static void look_at_jit(pid_t pid, struct symbols *symbols, const char *jitdump,
 	snprintf(proc, sizeof(proc), "/proc/%d", pid);
 	if (stat(proc, &st) < 0)
 		return;
-	if (*jitdump)
-		x->dump = symbols_status(symbols, symbols_jitdump(symbols, jitdump, st.st_uid))
+	if (p->jitdump)
+		x->dump = symbols_status(symbols, symbols_jitdump(symbols, p->jitdump, st.st_uid))
 				  .opened;
 	x->jit = x->dump || perfmap_load(&map, NULL, pid, st.st_uid, NULL) == 0;
 	perfmap_free(&map);
 }
 
 /* A container's files are its own distribution's. */
-static void how_to_get_names(pid_t pid, char *buf, size_t size)
+static const char *how_to_get_names(struct parts *p)
 {
 	const char *set = getenv("DEBUGINFOD_URLS");
 	char root[32], distro[32];
 
-	snprintf(root, sizeof(root), "/proc/%d/root", pid);
-	ability_distro(root, distro, sizeof(distro));
 	if (set && *set)
-		snprintf(buf, size,
-			 "install its debug symbols (no server of DEBUGINFOD_URLS gave "
-			 "them)");
-	else
-		snprintf(buf, size,
-			 "install its debug symbols, or: export DEBUGINFOD_URLS=https://%s/",
-			 ability_debuginfod(distro));
+		return "install its debug symbols (no server of DEBUGINFOD_URLS gave them)";
+	snprintf(root, sizeof(root), "/proc/%d/root", p->pid);
+	ability_distro(root, distro, sizeof(distro));
+	return arena_printf(&p->texts,
+			    "install its debug symbols, or: export DEBUGINFOD_URLS=https://%s/",
+			    ability_debuginfod(distro));
 }
 
 static bool has_file(const struct parts *p, const char *name)
@@ -247,32 +244,32 @@ static bool started_with(pid_t pid, const char *word)
 }
 
 /* V8 always keeps them, Java when it is told to. */
-static enum frames frames_of(pid_t pid, const struct parts *p)
+static enum frames frames_of(const struct parts *p)
 {
 	if (has_file(p, "libjvm.so"))
-		return started_with(pid, "+PreserveFramePointer") ? FRAMES_YES : FRAMES_NO;
+		return started_with(p->pid, "+PreserveFramePointer") ? FRAMES_YES : FRAMES_NO;
 	return has_file(p, "node") ? FRAMES_YES : FRAMES_MAYBE;
 }
 
 /* What makes a runtime tell of the code it compiles. */
-static void how_to_get_map(pid_t pid, const struct parts *p, char *buf, size_t size)
+static const char *how_to_get_map(struct parts *p)
 {
 	bool java = has_file(p, "libjvm.so"), node = has_file(p, "node");
+	const char *how = arena_printf(
+		&p->texts, "%s%s%s%s%s", java || node ? "run it with " : "Node.js: ",
+		java ? "" : "--perf-basic-prof or --perf-prof", java || node ? "" : "; Java: ",
+		node || frames_of(p) == FRAMES_YES ? "" : "-XX:+PreserveFramePointer ",
+		node ? "" : "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit");
 
-	snprintf(buf, size, "%s%s%s%s%s", java || node ? "run it with " : "Node.js: ",
-		 java ? "" : "--perf-basic-prof or --perf-prof", java || node ? "" : "; Java: ",
-		 node || frames_of(pid, p) == FRAMES_YES ? "" : "-XX:+PreserveFramePointer ",
-		 node ? "" : "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit");
-	if (java) { /* the map can be had from one that runs; whole stacks cannot */
-		size_t n = strlen(buf);
-
-		snprintf(buf + n, size - n,
-			 "; names of what runs now (Java 17 and later): jcmd %d Compiler.perfmap",
-			 pid);
-	}
+	/* the map can be had from one that runs; whole stacks cannot */
+	return java ? arena_printf(&p->texts,
+				   "%s; names of what runs now (Java 17 and later): jcmd %d "
+				   "Compiler.perfmap",
+				   how, p->pid)
+		    : how;
 }
 
-static void advise_jit(pid_t pid, const struct parts *p, struct part *x)
+static void advise_jit(struct parts *p, struct part *x)
 {
 	static const char *const stacks[] = {
 		[FRAMES_MAYBE] = "stacks by frame pointers, if it has them",
@@ -280,69 +277,64 @@ static void advise_jit(pid_t pid, const struct parts *p, struct part *x)
 		[FRAMES_NO] = "stacks end in it: it has no frame pointers",
 	};
 
-	x->frames = frames_of(pid, p);
-	snprintf(x->why, sizeof(x->why), "%s, %s",
-		 x->dump  ? "names from its jitdump"
-		 : x->jit ? "names from its perf map"
-			  : "code without a file and without a map of names",
-		 stacks[x->frames]);
+	x->frames = frames_of(p);
+	x->why = arena_printf(&p->texts, "%s, %s",
+			      x->dump  ? "names from its jitdump"
+			      : x->jit ? "names from its perf map"
+				       : "code without a file and without a map of names",
+			      stacks[x->frames]);
 	if (!x->jit)
-		how_to_get_map(pid, p, x->fix, sizeof(x->fix));
+		x->fix = how_to_get_map(p);
 	else if (x->frames == FRAMES_NO)
-		snprintf(x->fix, sizeof(x->fix), "run it with -XX:+PreserveFramePointer");
+		x->fix = "run it with -XX:+PreserveFramePointer";
 }
 
 /* Behind what was said of its names. */
-static void advise_stacks(struct part *x)
+static void advise_stacks(struct parts *p, struct part *x)
 {
-	size_t n = strlen(x->why);
-	const char *and = n ? "; " : "";
-	bool some = x->tables && x->without >= FEW;
+	const char *and = *x->why ? "; " : "", *why;
+	bool framed = x->framed && x->without < FEW;
 
-	if (x->framed && x->without < FEW)
-		snprintf(
-			x->why + n, sizeof(x->why) - n,
-			"%sno unwinding information for most of its code: stacks by frame pointers",
-			and);
-	else if (some)
-		snprintf(x->why + n, sizeof(x->why) - n,
-			 "%s%u%% of its code has no unwinding information: stacks end there", and,
-			 x->without);
+	if (framed)
+		why = "no unwinding information for most of its code: stacks by frame pointers";
+	else if (x->tables && x->without >= FEW)
+		why = arena_printf(
+			&p->texts,
+			"%u%% of its code has no unwinding information: stacks end there",
+			x->without);
 	else if (!x->tables && x->names)
-		snprintf(x->why + n, sizeof(x->why) - n,
-			 "%sno unwinding information: stacks end here without frame pointers", and);
+		why = "no unwinding information: stacks end here without frame pointers";
 	else
 		return;
-	if (!x->fix[0] && !(x->framed && x->without < FEW))
-		snprintf(x->fix, sizeof(x->fix),
-			 "build it with -fasynchronous-unwind-tables (or "
-			 "-fno-omit-frame-pointer)");
+	x->why = arena_printf(&p->texts, "%s%s%s", x->why, and, why);
+	if (!*x->fix && !framed)
+		x->fix = "build it with -fasynchronous-unwind-tables (or -fno-omit-frame-pointer)";
 }
 
-static void advise(pid_t pid, const struct parts *p, struct part *x)
+static void advise(struct parts *p, struct part *x)
 {
 	if (x->anonymous) {
-		advise_jit(pid, p, x);
-	} else if (!x->names && !x->why[0]) {
-		snprintf(x->why, sizeof(x->why), "the file cannot be read");
+		advise_jit(p, x);
+		return;
+	}
+	if (!x->names && !*x->why) {
+		x->why = "the file cannot be read";
 	} else if (x->names && !x->symtab && !x->dwarf && strcmp(x->path, "[vdso]") != 0) {
-		snprintf(x->why, sizeof(x->why), "stripped: only exported functions have names");
-		how_to_get_names(pid, x->fix, sizeof(x->fix));
-	} else if (x->missing[0]) {
-		const char *slash = strrchr(x->missing, '/');
+		x->why = "stripped: only exported functions have names";
+		x->fix = how_to_get_names(p);
+	} else if (x->missing) {
 		bool split = str_ends(x->missing, ".dwo");
 
-		snprintf(x->why, sizeof(x->why),
-			 "%s is missing: inlined functions and some names are not shown",
-			 slash ? slash + 1 : x->missing);
-		snprintf(x->fix, sizeof(x->fix),
-			 split ? "keep the .dwo files where they were compiled, or put all into "
-				 "one beside the program: dwp -e %s"
-			       : "install the package that has %s",
-			 split ? x->path : x->missing);
+		x->why = arena_printf(
+			&p->texts, "%s is missing: inlined functions and some names are not shown",
+			str_base_name(x->missing));
+		x->fix = arena_printf(&p->texts,
+				      split ? "keep the .dwo files where they were compiled, or "
+					      "put all into one beside the program: dwp -e %s"
+					    : "install the package that has %s",
+				      split ? x->path : x->missing);
 	}
-	if (!x->anonymous)
-		advise_stacks(x);
+	advise_stacks(p, x);
 }
 
 static void doctor_process_mark(FILE *f, const char *text)
@@ -378,7 +370,7 @@ static const char *stacks_of(const struct part *x)
 static void print_fixes(FILE *f, const struct parts *p)
 {
 	for (size_t i = 0; i < p->v.n; i++) {
-		const char *fix = p->v.data[i].fix, *slash = strrchr(p->v.data[i].path, '/');
+		const char *fix = p->v.data[i].fix;
 		size_t n = 0, first = i;
 
 		for (size_t k = 0; k < p->v.n; k++)
@@ -392,7 +384,7 @@ static void print_fixes(FILE *f, const struct parts *p)
 		if (n > 1)
 			fprintf(f, " (%zu files): %s\n", n, fix);
 		else
-			fprintf(f, " (%s): %s\n", slash ? slash + 1 : p->v.data[i].path, fix);
+			fprintf(f, " (%s): %s\n", str_base_name(p->v.data[i].path), fix);
 	}
 }
 
@@ -414,9 +406,9 @@ static void doctor_process_print_text(FILE *f, pid_t pid, const char *comm, cons
 		doctor_process_mark(f, yes_no(x->dwarf));
 		fprintf(f, " %-9s %s%s\n", str_bytes(x->bytes, size, sizeof(size)), x->path,
 			x->deleted ? " (deleted; read through the process)" : "");
-		if (x->why[0])
+		if (*x->why)
 			fprintf(f, "%34s%s\n", "", x->why);
-		fixes |= x->fix[0] != '\0';
+		fixes |= *x->fix != '\0';
 	}
 	if (fixes)
 		putc('\n', f);
@@ -454,7 +446,7 @@ static void print_json(FILE *f, pid_t pid, const char *comm, const struct parts 
 
 int doctor_process(pid_t pid, bool json, struct err *e)
 {
-	struct parts parts = { 0 };
+	struct parts parts = { .pid = pid };
 	struct symbols *symbols;
 	char comm[64];
 	int r = read_maps(pid, &parts, e), code = 0;
@@ -469,11 +461,11 @@ int doctor_process(pid_t pid, bool json, struct err *e)
 	symbols = symbols_new(NULL);
 	vec_each (&parts.v, x) {
 		if (x->anonymous)
-			look_at_jit(pid, symbols, parts.jitdump, x);
+			look_at_jit(&parts, symbols, x);
 		else
-			look_at_file(pid, symbols, x);
-		advise(pid, &parts, x);
-		code |= x->fix[0] != '\0';
+			look_at_file(&parts, symbols, x);
+		advise(&parts, x);
+		code |= *x->fix != '\0';
 	}
 	if (json)
 		print_json(stdout, pid, comm, &parts);
@@ -481,5 +473,6 @@ int doctor_process(pid_t pid, bool json, struct err *e)
 		doctor_process_print_text(stdout, pid, comm, &parts);
 	symbols_free(symbols);
 	vec_free(&parts.v);
+	arena_free(&parts.texts);
 	return code;
 }

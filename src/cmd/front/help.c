@@ -2,6 +2,7 @@
 /* `kymo help`, and the -h of every command, from the tables. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "base/term.h"
 #include "cmd/command.h"
@@ -192,6 +193,36 @@ void help_overview(FILE *f)
 	      f);
 }
 
+/*
+ * Words that a perf user's hands know and kymo has no command for: what to type instead.
+ *
+ * It is asked only after no command was found, so a line may stay here when
+ * the command comes. Each names something that works today.
+ */
+static const struct {
+	const char *word, *instead;
+} perf_words[] = {
+	{ "bench", "kymo stat -r 10 COMMAND measures any program" },
+	{ "c2c", "kymo record -d -e EVENT keeps data addresses, kymo script -F addr shows them" },
+	{ "daemon", "kymo record --control fifo:PATH --switch-output runs in the background" },
+	{ "iostat", "kymo stat -e 'block:*' -a counts disk requests" },
+	{ "kmem", "kymo stat -e 'kmem:*' COMMAND counts the kernel's allocations" },
+	{ "kvm", "kymo stat -e 'kvm:*' -a counts what a host does for its guests" },
+	{ "kwork", "kymo stat -e 'irq:*' -e 'workqueue:*' -a counts interrupts and work items" },
+	{ "lock", "kymo record -e 'lock:*' -ag records who waits for locks" },
+	{ "mem", "kymo record -d -e EVENT keeps data addresses, kymo script -F addr shows them" },
+	{ "sched", "kymo record -e 'sched:*' -a records it, kymo script shows it" },
+	{ "timechart", "kymo record -e 'sched:*' -a records it, kymo script shows it" },
+};
+
+const char *peer_instead(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(perf_words); i++)
+		if (strcmp(perf_words[i].word, word) == 0)
+			return perf_words[i].instead;
+	return NULL;
+}
+
 static int help_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct command *const *list = commands;
@@ -224,17 +255,12 @@ static int help_run(void *args, int argc, char **argv, struct err *e)
 	return 0;
 }
 
-static const struct example help_examples[] = {
-	{ "help", "all commands" },
-	{ "help stat", "options and examples of one" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_help = {
 	.name = "help",
 	.group = "kymo itself",
 	.summary = "show the commands, or one command's options",
 	.usage = "[COMMAND]",
-	.examples = help_examples,
+	.examples = EXAMPLES({ "help", "all commands" },
+			     { "help stat", "options and examples of one" }),
 	.run = help_run,
 };

@@ -3,7 +3,6 @@
  * The option tables, or the registry of analyses, as JSON: man pages and editors' completions are
  * made from it.
  */
-#include <string.h>
 
 #include "base/json.h"
 #include "calc/analysis/analysis.h"

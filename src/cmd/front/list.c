@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `kymo list`: the events that -e takes on this machine. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "base/term.h"
@@ -167,16 +166,6 @@ static int list_run(void *args, int argc, char **argv, struct err *e)
 	return r;
 }
 
-static const struct example examples[] = {
-	{ "list", "every event of this machine" },
-	{ "list sched:*", "the tracepoints of one subsystem" },
-	{ "list -v openat", "whatever has openat in its name, with its fields" },
-	{ "list hw cache", "hardware and cache events" },
-	{ "list analyses", "what is made of recordings, and what it takes" },
-	{ "list --parse cycles:u,sched:sched_switch", "what a -e text means here" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_list = {
 	.name = "list",
 	.group = "Count",
@@ -187,7 +176,13 @@ const struct command cmd_list = {
 	.about = "A PATTERN with * or ? must match a whole name (or all that follows its "
 		 "subsystem); a word without them matches anywhere. With classes and patterns, "
 		 "only matches in these classes are shown.",
-	.examples = examples,
+	.examples = EXAMPLES(
+		{ "list", "every event of this machine" },
+		{ "list sched:*", "the tracepoints of one subsystem" },
+		{ "list -v openat", "whatever has openat in its name, with its fields" },
+		{ "list hw cache", "hardware and cache events" },
+		{ "list analyses", "what is made of recordings, and what it takes" },
+		{ "list --parse cycles:u,sched:sched_switch", "what a -e text means here" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.defaults = &(const struct args){ .desc = true },

@@ -3,9 +3,6 @@
 #ifndef KYMO_CMD_FRONT_LIST_H
 #define KYMO_CMD_FRONT_LIST_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/json.h"
 #include "kern/env.h"

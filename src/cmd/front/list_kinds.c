@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Every kind of event of `kymo list`, in perf's order. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/map.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* How one entry of `kymo list` looks: as perf's lines, as bare words, as JSON. */
-#include <string.h>
 
 #include "base/file.h"
 #include "base/str.h"

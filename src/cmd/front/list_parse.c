@@ -23,95 +23,89 @@ static const char *kind_name(enum spec_kind kind)
 	return names[kind];
 }
 
-/* One place that knows what of a spec is shown: fn gets every value that is not its default. */
+/* Where values go that are not the default: into an object, or behind each other as text. */
 struct sink {
-	void (*number)(struct sink *s, const char *key, uint64_t v, bool hex);
-	void (*word)(struct sink *s, const char *key, const char *v);
-	struct json *json;
+	struct json *json; /* NULL: text */
 	struct strbuf text;
 };
 
-static void list_parse_number(struct sink *s, const char *key, uint64_t v)
+static void put_number(struct sink *s, const char *key, uint64_t v)
 {
-	if (v)
-		s->number(s, key, v, false);
+	if (s->json)
+		json_u64(s->json, key, v);
+	else
+		strbuf_printf(&s->text, " %s=%" PRIu64, key, v);
 }
 
-static void list_parse_word(struct sink *s, const char *key, const char *v)
+/* Unless it is 0. */
+static void put_some(struct sink *s, const char *key, uint64_t v)
 {
 	if (v)
-		s->word(s, key, v);
+		put_number(s, key, v);
 }
 
-static void list_parse_setting(void *ctx, const char *key, uint64_t v, bool hex)
+static void put_word(struct sink *s, const char *key, const char *v)
 {
-	((struct sink *)ctx)->number(ctx, key, v, hex);
+	if (v && s->json)
+		json_str(s->json, key, v);
+	else if (v)
+		strbuf_printf(&s->text, " %s=%s", key, v);
+}
+
+static void put_setting(void *ctx, const char *key, uint64_t v, bool hex)
+{
+	struct sink *s = ctx;
+
+	if (hex && !s->json)
+		strbuf_printf(&s->text, " %s=0x%" PRIx64, key, v);
+	else
+		put_number(s, key, v);
 }
 
 static void term_values(struct sink *s, const struct event_spec *e)
 {
 	if (e->terms & SPEC_TERM_PERIOD)
-		s->number(s, "period", e->period, false);
+		put_number(s, "period", e->period);
 	if (e->terms & SPEC_TERM_FREQ)
-		s->number(s, "freq", e->freq, false);
-	list_parse_word(s, "call-graph", e->call_graph);
-	list_parse_number(s, "stack-size", e->stack_size);
+		put_number(s, "freq", e->freq);
+	put_word(s, "call-graph", e->call_graph);
+	put_some(s, "stack-size", e->stack_size);
 	if (e->terms & SPEC_TERM_TIME)
-		s->number(s, "time", e->time, false);
+		put_number(s, "time", e->time);
 	if (e->terms & SPEC_TERM_INHERIT)
-		s->number(s, "inherit", e->inherit, false);
+		put_number(s, "inherit", e->inherit);
 	if (e->terms & SPEC_TERM_OVERWRITE)
-		s->number(s, "overwrite", e->overwrite, false);
+		put_number(s, "overwrite", e->overwrite);
 	if (e->terms & SPEC_TERM_MAX_STACK)
-		s->number(s, "max-stack", e->max_stack, false);
-	list_parse_number(s, "nr", e->max_events);
-	list_parse_word(s, "branch_type", e->branch_type);
-	list_parse_number(s, "percore", e->percore);
-	list_parse_number(s, "aux-output", e->aux_output);
-}
-
-static void text_number(struct sink *s, const char *key, uint64_t v, bool as_hex)
-{
-	strbuf_printf(&s->text, as_hex ? " %s=0x%" PRIx64 : " %s=%" PRIu64, key, v);
-}
-
-static void text_word(struct sink *s, const char *key, const char *v)
-{
-	strbuf_printf(&s->text, " %s=%s", key, v);
-}
-
-static void json_number(struct sink *s, const char *key, uint64_t v, bool as_hex)
-{
-	json_u64(s->json, key, v);
-}
-
-static void json_word(struct sink *s, const char *key, const char *v)
-{
-	json_str(s->json, key, v);
+		put_number(s, "max-stack", e->max_stack);
+	put_some(s, "nr", e->max_events);
+	put_word(s, "branch_type", e->branch_type);
+	put_some(s, "percore", e->percore);
+	put_some(s, "aux-output", e->aux_output);
 }
 
 static void place_values(struct sink *s, const struct event_spec *e, int index)
 {
 	if (e->leader != index)
-		s->number(s, "leader", (uint64_t)e->leader, false);
+		put_number(s, "leader", (uint64_t)e->leader);
 	if (e->members > 1)
-		s->number(s, "members", (uint64_t)e->members, false);
+		put_number(s, "members", (uint64_t)e->members);
 	if (e->first != index)
-		s->number(s, "sum_of", (uint64_t)e->first, false);
-	list_parse_word(s, "group_name", e->group_name);
-	list_parse_word(s, "pmu", e->pmu);
-	list_parse_word(s, "pmu_cpus", e->pmu_cpus);
-	list_parse_word(s, "on_cpus", e->on_cpus);
-	list_parse_word(s, "unit", e->unit);
-	list_parse_number(s, "snapshot", e->snapshot);
-	list_parse_number(s, "per_pkg", e->per_pkg);
+		put_number(s, "sum_of", (uint64_t)e->first);
+	put_word(s, "group_name", e->group_name);
+	put_word(s, "pmu", e->pmu);
+	put_word(s, "pmu_cpus", e->pmu_cpus);
+	put_word(s, "on_cpus", e->on_cpus);
+	put_word(s, "unit", e->unit);
+	put_some(s, "snapshot", e->snapshot);
+	put_some(s, "per_pkg", e->per_pkg);
 }
 
 static void show_text(const struct event_spec *e, int index)
 {
-	struct sink s = { .number = text_number, .word = text_word };
+	struct sink s = { 0 };
 
-	spec_numbers(e, list_parse_setting, &s);
+	spec_numbers(e, put_setting, &s);
 	place_values(&s, e, index);
 	if (e->scale != 1.0)
 		strbuf_printf(&s.text, " scale=%g", e->scale);
@@ -123,13 +117,13 @@ static void show_text(const struct event_spec *e, int index)
 
 static void show_json(struct json *j, const struct event_spec *e, int index)
 {
-	struct sink s = { .number = json_number, .word = json_word, .json = j };
+	struct sink s = { .json = j };
 
 	json_object(j, NULL);
 	json_str(j, "name", e->name);
 	json_str(j, "text", e->text);
 	json_str(j, "kind", kind_name(e->kind));
-	spec_numbers(e, list_parse_setting, &s);
+	spec_numbers(e, put_setting, &s);
 	place_values(&s, e, index);
 	if (e->scale != 1.0)
 		json_double(j, "scale", e->scale);

@@ -3,10 +3,7 @@
  * The static probes (USDT) of the programs in the build-id cache, which is where perf looks for
  * them too. They come from the files' own notes, not from the lists perf puts beside some.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/vec.h"
 #include "cmd/front/list.h"

@@ -2,14 +2,10 @@
 /* Reading perfconfig files, and giving commands what they say. */
 #include "cmd/front/settings.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/str.h"
 
 #define CONFIG_MAX (1u << 20)

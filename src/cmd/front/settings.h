@@ -11,7 +11,6 @@
 #ifndef KYMO_CMD_FRONT_SETTINGS_H
 #define KYMO_CMD_FRONT_SETTINGS_H
 
-#include "base/err.h"
 #include "base/vec.h"
 #include "cmd/command.h"
 

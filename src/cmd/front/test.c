@@ -6,13 +6,10 @@
  * in this order. doctor says what the kernel grants; this says what comes of it.
  */
 #define OPT_ARGS struct args
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -119,8 +116,8 @@ static const struct step {
 	  "%1$s stat --log-fd 1 -x, -e syscalls:sys_enter_getppid -- %1$s test --work 1", all_calls,
 	  "not every call was counted" },
 	{ "recording",
-	  "%1$s record -q -g -F 999 -e cpu-clock:u -o %2$s/p.data -- %1$s test --work 300 && "
-	  "%1$s script -i %2$s/p.data -F comm,time",
+	  "%1$s record -q -g -F 999 -e cpu-clock:u -o %2$s/p.data -- %1$s test --work 300 && %1$s "
+	  "script -i %2$s/p.data -F comm,time",
 	  any, "there are no samples" },
 	{ "symbols", "%1$s report --stdio -q --no-children -g none --sort symbol -i %2$s/p.data",
 	  test_named, "kymo's own function has no name: was the program stripped?" },
@@ -132,8 +129,8 @@ static const struct step {
 	{ "tracing programs", "%1$s run -q -e 'BEGIN { printf(\"ready\\n\"); exit(); }'", any,
 	  "the program printed nothing" },
 	{ "ftrace",
-	  "%1$s ftrace record -q -e sched:sched_process_exec -o %2$s/t.dat true && "
-	  "%1$s ftrace report -i %2$s/t.dat | grep sched_process_exec",
+	  "%1$s ftrace record -q -e sched:sched_process_exec -o %2$s/t.dat true && %1$s ftrace "
+	  "report -i %2$s/t.dat | grep sched_process_exec",
 	  any, "the event is not in the trace" },
 	{ "pictures", "%1$s flame -q -i %2$s/p.data -o %2$s/f.svg && cat %2$s/f.svg", test_named,
 	  "the function is not in the flame graph" },
@@ -233,20 +230,14 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static const struct example examples[] = {
-	{ "test", "does recording, naming, unwinding, tracing work here?" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_test = {
 	.name = "test",
 	.group = "Set up",
 	.summary = "try counting, recording, stacks, BPF and ftrace on this machine",
 	.usage = "",
 	.about = "kymo watches itself do a known thing and looks for just that. It takes some "
-		 "seconds; "
-		 "kymo doctor says more of what does not work.",
-	.examples = examples,
+		 "seconds; kymo doctor says more of what does not work.",
+	.examples = EXAMPLES({ "test", "does recording, naming, unwinding, tracing work here?" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.run = test_run,

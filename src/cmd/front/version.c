@@ -35,17 +35,12 @@ static int version_run(void *args, int argc, char **argv, struct err *e)
 	return 0;
 }
 
-static const struct example examples[] = {
-	{ "version --build-options", "what this build can do" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_version = {
 	.name = "version",
 	.group = "kymo itself",
 	.summary = "show the version and what it was built with",
 	.usage = "[--build-options]",
-	.examples = examples,
+	.examples = EXAMPLES({ "version --build-options", "what this build can do" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.run = version_run,

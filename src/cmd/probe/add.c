@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo probe, adding and showing definitions: a probe's places, names nobody has, all or none. */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/probe/probe.h"
 #include "kern/probe_events.h"
@@ -32,8 +28,8 @@ static int free_name(struct adding *a, struct probe_def *d, bool again, struct e
 	if (!again && !a->o->force) {
 		err_set(e, EEXIST, "there is an event %s:%s already", d->group, base);
 		return err_hint(e,
-				"remove it (kymo probe -d %s:%s), give another name "
-				"(NEW=...), or add it again with -f",
+				"remove it (kymo probe -d %s:%s), give another name (NEW=...), or "
+				"add it again with -f",
 				d->group, base);
 	}
 	for (int i = 1; i < 1024; i++) {
@@ -44,8 +40,7 @@ static int free_name(struct adding *a, struct probe_def *d, bool again, struct e
 	return err_set(e, EEXIST, "too many events are called %s", base);
 }
 
-/* " with n len": the names of the arguments. */
-static void arg_names(const char *args, struct strbuf *out)
+void probe_arg_names(const char *args, struct strbuf *out)
 {
 	unsigned n = 0;
 
@@ -66,7 +61,7 @@ static void say_added(struct adding *a, const struct probe_text *p, const struct
 	AUTO_STRBUF with = { 0 };
 	const char *point = strchr(p->text, '=') && p->event ? strchr(p->text, '=') + 1 : p->text;
 
-	arg_names(d->args, &with);
+	probe_arg_names(d->args, &with);
 	if (!a->o->quiet)
 		fprintf(stderr, "  %-20s (on %.*s%s%s%s)\n", name, (int)strcspn(point, " "), point,
 			a->t->user ? " in " : "", a->t->user ? a->t->path : "", strbuf_str(&with));
@@ -258,9 +253,9 @@ static int everywhere(struct adding *a, const struct probe_text *p, here_fn *fn,
 	if (err < 0 || w.found)
 		return err;
 	err_set(e, ENOENT, "no program of the build-id cache has a probe %s", p->text);
-	return err_hint(e, "name the program with -x FILE, or keep it with kymo buildid-cache -a "
-			   "FILE; kymo list sdt lists static probes, kymo probe -l --cache those "
-			   "that are kept");
+	return err_hint(
+		e, "name the program with -x FILE, or keep it with kymo buildid-cache -a FILE; "
+		   "kymo list sdt lists static probes, kymo probe -l --cache those that are kept");
 }
 
 static int each_target(struct adding *a, char *const *words, size_t n, here_fn *fn, struct err *e)

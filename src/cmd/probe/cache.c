@@ -3,12 +3,8 @@
  * kymo probe --cache: definitions that are kept beside files in the build-id cache, as perf
  * keeps them. They serve again without debug info, under their names as %NAME.
  */
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/mem.h"
-#include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/probe/probe.h"
 #include "sym/find/debugdir.h"

@@ -2,15 +2,11 @@
 /* kymo funccount: how often kernel functions are called, counted in the kernel. */
 #define OPT_ARGS struct args
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/command.h"
@@ -331,7 +327,7 @@ static int funccount_run(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? r : w.exit_code;
 }
 
-static const struct opt opts[] = {
+static const struct opt funccount_opts[] = {
 	OPT_STR('i', "interval", "SECONDS", interval, "a table each so many seconds"),
 	OPT_DURATION('d', ft.seconds, "count so long"),
 	OPT_INT('t', "top", "N", top, "only the N most called"),
@@ -339,25 +335,16 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static const struct example examples[] = {
-	{ "funccount 'vfs_*'", "until Ctrl-C" },
-	{ "funccount -i 1 -t 5 'ext4_*'", "the five most called, each second" },
-	{ "funccount -d 10 'bio_*'", "for ten seconds" },
-	{ "funccount do_sys_openat2 ls", "while a command runs" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_funccount = {
-	.name = "funccount",
-	.group = "Trace",
+	FUNCTOOL_COMMAND(funccount),
 	.summary = "how often kernel functions are called",
 	.usage = "[OPTIONS] PATTERN [COMMAND [ARGS]]",
 	.about = "Counts in the kernel: with its function profiler where it has one, else with a "
-		 "kprobe "
-		 "for each function. Calls by all processes count.",
-	.examples = examples,
-	.opts = opts,
+		 "kprobe for each function. Calls by all processes count.",
+	.examples =
+		EXAMPLES({ "funccount 'vfs_*'", "until Ctrl-C" },
+			 { "funccount -i 1 -t 5 'ext4_*'", "the five most called, each second" },
+			 { "funccount -d 10 'bio_*'", "for ten seconds" },
+			 { "funccount do_sys_openat2 ls", "while a command runs" }),
 	.parse = OPT_STOP_AT_ARG,
-	.args_size = sizeof(struct args),
-	.run = funccount_run,
 };

@@ -3,24 +3,17 @@
  * arguments. */
 #define OPT_ARGS struct args
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
-#include "base/str.h"
-#include "base/vec.h"
 #include "cmd/command.h"
 #include "cmd/ftrace/run.h"
 #include "cmd/probe/functime.h"
 #include "cmd/probe/functool.h"
-#include "cmd/probe/uprobe_where.h"
+#include "cmd/probe/probe.h"
 #include "cmd/share/input.h"
 #include "event/probe.h"
 #include "live/ftrace/functions.h"
-#include "live/probe/define.h"
 #include "live/probe/functime.h"
 
 struct args {
@@ -142,11 +135,6 @@ static int add_probes(const struct args *a, struct ftrace *f, const char *group,
 	return r;
 }
 
-static void plan_event(struct args *a, const char *name)
-{
-	vec_push(&ftrace_args_buffer(&a->ft.t)->events, (struct ftrace_event_opt){ .name = name });
-}
-
 /* What is no function: interrupts, and turns of threads on a CPU. */
 static const struct functime_plan others[] = {
 	{ .name = "softirqs",
@@ -191,9 +179,9 @@ static void make_plan(struct args *a, const char *group, struct functime_plan *p
 					     .begin = names[0],
 					     .end = names[1] };
 	}
-	plan_event(a, p->begin);
+	functool_event(&a->ft, p->begin, NULL);
 	if (!p->turns)
-		plan_event(a, p->end);
+		functool_event(&a->ft, p->end, NULL);
 }
 
 static const char *how(const struct args *a)
@@ -342,12 +330,7 @@ static int functime_run(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? r : w.exit_code;
 }
 
-static void functime_drop(void *args)
-{
-	functool_free(&((struct args *)args)->ft);
-}
-
-static const struct opt opts[] = {
+static const struct opt functime_opts[] = {
 	OPT_STR_C('x', "exec", "FILE", binary, "a function of this program or library", "@files"),
 	OPT_STR_C('p', "pid", "PID,...", ft.pid, "only these processes", "@pids"),
 	OPT_STR('L', "tid", "TID", ft.tid, "only this thread"),
@@ -357,34 +340,20 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static const struct example examples[] = {
-	{ "functime vfs_read", "how long reads take, until Ctrl-C" },
-	{ "functime -d 10 softirqs", "soft interrupts of ten seconds, by kind" },
-	{ "functime -d 1 threads", "how long threads stay on a CPU" },
-	{ "functime -x libc malloc ls", "a function of the C library, while ls runs" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_functime = {
-	.name = "functime",
-	.group = "Trace",
+	FUNCTOOL_COMMAND(functime),
 	.summary = "how long calls of a function take, and the slowest",
 	.usage = "[OPTIONS] FUNCTION|softirqs|hardirqs|threads [COMMAND [ARGS]]",
 	.about = "Times a function from its entry to its return (with fentry and fexit programs "
-		 "where the "
-		 "kernel has them, else kprobes; uprobes with -x) and "
-		 "shows a "
-		 "histogram of the times, and the slowest calls with their arguments: by "
-		 "name where "
-		 "the kernel's BTF or the program's debug info tells them, else the first "
-		 "registers. "
+		 "where the kernel has them, else kprobes; uprobes with -x) and shows a histogram "
+		 "of the times, and the slowest calls with their arguments: by name where the "
+		 "kernel's BTF or the program's debug info tells them, else the first registers. "
 		 "softirqs and hardirqs are timed by their tracepoints, threads is how long "
-		 "threads stay on "
-		 "a CPU at a time.",
-	.examples = examples,
-	.opts = opts,
+		 "threads stay on a CPU at a time.",
+	.examples = EXAMPLES(
+		{ "functime vfs_read", "how long reads take, until Ctrl-C" },
+		{ "functime -d 10 softirqs", "soft interrupts of ten seconds, by kind" },
+		{ "functime -d 1 threads", "how long threads stay on a CPU" },
+		{ "functime -x libc malloc ls", "a function of the C library, while ls runs" }),
 	.parse = OPT_STOP_AT_ARG,
-	.args_size = sizeof(struct args),
-	.run = functime_run,
-	.drop = functime_drop,
 };

@@ -3,8 +3,6 @@
 #ifndef KYMO_CMD_PROBE_FUNCTIME_H
 #define KYMO_CMD_PROBE_FUNCTIME_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* From a recording of beginnings and ends to times: calls, interrupts, turns on a CPU. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "cmd/probe/functime.h"
 #include "cmd/share/input.h"

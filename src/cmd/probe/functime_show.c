@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "cmd/probe/functime.h"
 
 void functime_keep(struct functime_sums *s, struct functime_call c, const char *comm)

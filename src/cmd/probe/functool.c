@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/probe/functool.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -61,7 +57,6 @@ int functool_hint(struct err *e, int code)
 }
 
 struct printing {
-	struct ftrace *f;
 	const struct ftrace_wait *w;
 	bool cut; /* not all of it could be printed in time */
 	int pipe;
@@ -108,22 +103,15 @@ static struct graph_lines *graph_asked_for(const struct functool *t, const char 
 	return graph_lines_new(wanted, t->graph_bars);
 }
 
-static void print_head(const char *dir, bool all_of_it)
+static void print_head(const char *dir)
 {
 	AUTO_FREE char *text = NULL;
-	const char *p;
+	const char *end;
 
 	if (ftrace_get(dir, "trace", &text, NULL, NULL) < 0)
 		return;
-	for (p = text; *p == '#';) {
-		const char *end = strchr(p, '\n');
-
-		if (!end)
-			break;
-		if (all_of_it)
-			printf("%.*s\n", (int)(end - p), p);
-		p = end + 1;
-	}
+	for (const char *p = text; *p == '#' && (end = strchr(p, '\n')); p = end + 1)
+		printf("%.*s\n", (int)(end - p), p);
 	fflush(stdout);
 }
 
@@ -176,8 +164,8 @@ static int show_format(struct functool *f, const char *root, struct err *e)
 
 static int trace(struct functool *t, struct ftrace *f, struct ftrace_wait *w, struct err *e)
 {
-	struct printing p = { .f = f, .w = w, .pipe = -1 };
-	AUTO_FREE char *path = NULL, *event = NULL;
+	struct printing p = { .w = w, .pipe = -1 };
+	AUTO_FREE char *path = NULL;
 	const char *dir;
 	char n[64];
 	uint64_t lost;
@@ -216,7 +204,7 @@ static int trace(struct functool *t, struct ftrace *f, struct ftrace_wait *w, st
 		else
 			fprintf(stderr, "Tracing %s... Ctrl-C to end.\n", t->what);
 		if (t->headers && !w->limit_ns)
-			print_head(dir, true);
+			print_head(dir);
 		r = ftrace_wait_run(w, NULL, e);
 	}
 	ftrace_stop(f, NULL);
@@ -266,8 +254,16 @@ int functool_run(struct functool *t, struct err *e)
 	return r < 0 ? r : 0;
 }
 
-void functool_free(struct functool *f)
+void functool_event(struct functool *f, const char *name, const char *filter)
 {
+	vec_push(&ftrace_args_buffer(&f->t)->events,
+		 (struct ftrace_event_opt){ .name = name, .filter = filter });
+}
+
+void functool_drop(void *args)
+{
+	struct functool *f = args;
+
 	ftrace_args_free(&f->t);
 	if (f->has_probe)
 		raw_probe_free(&f->probe);

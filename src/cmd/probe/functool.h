@@ -15,7 +15,7 @@
 struct functool {
 	struct ftrace_args t;
 	const char *pid, *tid, *seconds;
-	bool headers, stack, view, force;
+	bool headers, stack, view, force; /* force: nothing that it would skip is checked */
 	/* what is said before: 'Tracing "vfs_read" ...' */
 	char what[256];
 	/* made before tracing starts; NULL: none */
@@ -34,9 +34,16 @@ struct functool {
 			     "trace so long, then print (fewer events are lost)"),           \
 		OPT_FLAG('H', "headers", ft.headers, "show the headings of the columns")
 
+/* What their commands have in common; args begin with the struct functool. */
+#define FUNCTOOL_COMMAND(n)                                                               \
+	.name = #n, .group = "Trace", .opts = n##_opts, .args_size = sizeof(struct args), \
+	.run = n##_run, .drop = functool_drop
+
 /* Trace and print. Threads of -p and -L are added to what is traced. */
 int functool_run(struct functool *f, struct err *e);
-void functool_free(struct functool *f);
+void functool_drop(void *args);
+/* One more event to trace. */
+void functool_event(struct functool *f, const char *name, const char *filter);
 /* The tids that -p and -L name into f->t.o.pids. */
 int functool_pids(struct functool *f, struct err *e);
 /* Say what else can be done where the kernel refuses to trace functions. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo functrace, funcgraph, funcslower: kernel functions as they are called. */
 #define OPT_ARGS struct args
-#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -14,11 +13,6 @@ struct args {
 	int depth;
 };
 
-static void functrace_drop(void *args)
-{
-	functool_free(&((struct args *)args)->ft);
-}
-
 static int one_function(int argc, const char *name, struct err *e)
 {
 	if (argc == 1)
@@ -29,12 +23,12 @@ static int one_function(int argc, const char *name, struct err *e)
 
 /* --- functrace --- */
 
-static const struct opt trace_opts[] = {
+static const struct opt functrace_opts[] = {
 	FUNCTOOL_OPTS,
 	OPT_END,
 };
 
-static int run_trace(void *args, int argc, char **argv, struct err *e)
+static int functrace_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	struct ftrace_buffer_opt *b = ftrace_args_buffer(&a->ft.t);
@@ -49,26 +43,15 @@ static int run_trace(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? functool_hint(e, r) : 0;
 }
 
-static const struct example trace_examples[] = {
-	{ "functrace do_sys_openat2", "every call, with who made it" },
-	{ "functrace -d 5 'tcp_s*'", "five seconds of several functions" },
-	{ "functrace -H -p 181 'vfs_*'", "of one process, with headings" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_functrace = {
-	.name = "functrace",
-	.group = "Trace",
+	FUNCTOOL_COMMAND(functrace),
 	.summary = "calls of kernel functions, one by one",
 	.usage = "[OPTIONS] FUNCTION",
 	.about = "Traces calls of a kernel function, or of all that match a pattern with *, with "
-		 "the "
-		 "kernel's function tracer. Many calls cost much: try funccount first.",
-	.examples = trace_examples,
-	.opts = trace_opts,
-	.args_size = sizeof(struct args),
-	.run = run_trace,
-	.drop = functrace_drop,
+		 "the kernel's function tracer. Many calls cost much: try funccount first.",
+	.examples = EXAMPLES({ "functrace do_sys_openat2", "every call, with who made it" },
+			     { "functrace -d 5 'tcp_s*'", "five seconds of several functions" },
+			     { "functrace -H -p 181 'vfs_*'", "of one process, with headings" }),
 };
 
 /* --- funcgraph --- */
@@ -79,7 +62,7 @@ const struct command cmd_functrace = {
 		OPT_FLAG('P', "process", process, "name and id of the process"), \
 		OPT_FLAG('t', "timestamps", times, "times")
 
-static const struct opt graph_opts[] = {
+static const struct opt funcgraph_opts[] = {
 	FUNCTOOL_OPTS,
 	GRAPH_OPTS,
 	OPT_FLAG('D', "no-duration", no_duration, "without durations"),
@@ -105,7 +88,7 @@ static void graph_columns(struct args *a, struct ftrace_buffer_opt *b)
 		vec_push(&b->options, "nosleep-time");
 }
 
-static int run_graph(void *args, int argc, char **argv, struct err *e)
+static int funcgraph_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	struct ftrace_buffer_opt *b = ftrace_args_buffer(&a->ft.t);
@@ -125,37 +108,27 @@ static int run_graph(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? functool_hint(e, r) : 0;
 }
 
-static const struct example graph_examples[] = {
-	{ "funcgraph vfs_read", "what it calls, and how long that takes" },
-	{ "funcgraph -Htp 198 vfs_read", "of one process, with headings and times" },
-	{ "funcgraph -m 3 do_sys_openat2", "three calls deep" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_funcgraph = {
-	.name = "funcgraph",
-	.group = "Trace",
+	FUNCTOOL_COMMAND(funcgraph),
 	.summary = "what a kernel function calls, with times",
 	.usage = "[OPTIONS] FUNCTION",
 	.about = "Shows the calls inside a kernel function as code with durations: + more than 10 "
-		 "us, "
-		 "! 100 us, # 1 ms, $ 1 s.",
-	.examples = graph_examples,
-	.opts = graph_opts,
-	.args_size = sizeof(struct args),
-	.run = run_graph,
-	.drop = functrace_drop,
+		 "us, ! 100 us, # 1 ms, $ 1 s.",
+	.examples = EXAMPLES(
+		{ "funcgraph vfs_read", "what it calls, and how long that takes" },
+		{ "funcgraph -Htp 198 vfs_read", "of one process, with headings and times" },
+		{ "funcgraph -m 3 do_sys_openat2", "three calls deep" }),
 };
 
 /* --- funcslower --- */
 
-static const struct opt slower_opts[] = {
+static const struct opt funcslower_opts[] = {
 	FUNCTOOL_OPTS,
 	GRAPH_OPTS,
 	OPT_END,
 };
 
-static int run_slower(void *args, int argc, char **argv, struct err *e)
+static int funcslower_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	struct ftrace_buffer_opt *b = ftrace_args_buffer(&a->ft.t);
@@ -175,20 +148,11 @@ static int run_slower(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? functool_hint(e, r) : 0;
 }
 
-static const struct example slower_examples[] = {
-	{ "funcslower vfs_read 10000", "reads of 10 ms and more" },
-	{ "funcslower -P -p 1234 vfs_write 500", "of one process, with its name" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_funcslower = {
-	.name = "funcslower",
-	.group = "Trace",
+	FUNCTOOL_COMMAND(funcslower),
 	.summary = "calls of a kernel function that take longer than a limit",
 	.usage = "[OPTIONS] FUNCTION MICROSECONDS",
-	.examples = slower_examples,
-	.opts = slower_opts,
-	.args_size = sizeof(struct args),
-	.run = run_slower,
-	.drop = functrace_drop,
+	.examples = EXAMPLES(
+		{ "funcslower vfs_read 10000", "reads of 10 ms and more" },
+		{ "funcslower -P -p 1234 vfs_write 500", "of one process, with its name" }),
 };

@@ -3,16 +3,11 @@
  * kymo probe: dynamic events in the kernel and in programs, with perf probe's
  * grammar. Events it adds stay until they are removed, as perf's do.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "base/mem.h"
-#include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/probe/probe.h"
-#include "cmd/probe/uprobe_where.h"
 #include "cmd/share/accept.h"
 #include "kern/probe_events.h"
 #include "kern/tracefs.h"
@@ -68,10 +63,9 @@ static const struct opt opts[] = {
 		"the file of -x as this process (of a container) sees it"),
 	OPT_FLAG(0, "no-debuginfod", o.target.no_debuginfod, "do not ask debuginfod servers"),
 	OPT_HEAD("How"),
-	OPT_FLAG(
-		0, "cache", o.cache,
-		"keep what is added in the build-id cache, and take it from there; with -l and -d: "
-		"what is kept"),
+	OPT_FLAG(0, "cache", o.cache,
+		 "keep what is added in the build-id cache, and take it from there; with -l and "
+		 "-d: what is kept"),
 	OPT_FLAG('n', "dry-run", o.dry_run, "do everything but the adding"),
 	OPT_FLAG(0, "bootconfig", o.bootconfig,
 		 "with -D: as the kernel's boot configuration has it, to trace from its start on"),
@@ -206,9 +200,8 @@ static int probe_run(void *opaque, int argc, char **argv, struct err *e)
 	if (a->remove.n || a->list || a->lines.n || a->vars.n || a->functions)
 		return 0;
 	err_set(e, EINVAL, "what should be probed?");
-	return err_hint(e,
-			"kymo probe 'FUNC ARGS' for the kernel, kymo probe -x FILE 'FUNC ARGS' for "
-			"a program; -F lists functions, kymo probe -h says more");
+	return err_hint(e, "kymo probe 'FUNC ARGS' for the kernel, kymo probe -x FILE 'FUNC ARGS' "
+			   "for a program; -F lists functions, kymo probe -h says more");
 }
 
 static void probe_drop(void *opaque)
@@ -224,23 +217,6 @@ static void probe_drop(void *opaque)
 
 static const struct args defaults = { .o = { .max_probes = 128, .demangle = true } };
 
-static const struct example examples[] = {
-	{ "probe tcp_sendmsg", "an event at the start of a kernel function" },
-	{ "probe 'tcp_sendmsg size sk->__sk_common.skc_state'",
-	  "with parameters, by the kernel's BTF" },
-	{ "probe 'vfs_read%return $retval'", "what it gives back" },
-	{ "probe -x /bin/bash 'readline%return +0($retval):string'", "in a program" },
-	{ "probe -x ./app 'parse:14 line buf->len'", "at a line, with local variables (needs -g)" },
-	{ "probe -x ./app -L parse", "which lines can be probed" },
-	{ "probe -x ./app -V parse:14", "which variables there are" },
-	{ "probe --bootconfig -D 'vfs_read count'", "for the kernel's boot configuration" },
-	{ "probe -x ./app '%sdt_app:*'", "all static probes of a provider" },
-	{ "probe --cache -x ./app 'hot=parse:14 len'", "kept, to be had again as %hot" },
-	{ "probe -l", "what was added" },
-	{ "probe -d 'probe_app:*'", "remove it" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_probe = {
 	.name = "probe",
 	.group = "Trace",
@@ -248,10 +224,23 @@ const struct command cmd_probe = {
 	.usage = "[OPTIONS] 'PROBE'",
 	.about = "PROBE is [[GROUP:]EVENT=]FUNC[@SRC][:LINE|+OFFSET|%return|;PATTERN] [ARG ...], "
 		 "SRC:LINE, or %[PROVIDER:]NAME of a static or kept probe. ARG is "
-		 "[NAME=]VALUE[:TYPE]: a variable with its fields (sk->a.b[2]), "
-		 "$vars, $params, $retval, a register (%di), memory (+8(%di)), $comm. The events "
-		 "work in record, stat, script, top and report, and stay until they are removed.",
-	.examples = examples,
+		 "[NAME=]VALUE[:TYPE]: a variable with its fields (sk->a.b[2]), $vars, $params, "
+		 "$retval, a register (%di), memory (+8(%di)), $comm. The events work in record, "
+		 "stat, script, top and report, and stay until they are removed.",
+	.examples = EXAMPLES(
+		{ "probe tcp_sendmsg", "an event at the start of a kernel function" },
+		{ "probe 'tcp_sendmsg size sk->__sk_common.skc_state'",
+		  "with parameters, by the kernel's BTF" },
+		{ "probe 'vfs_read%return $retval'", "what it gives back" },
+		{ "probe -x /bin/bash 'readline%return +0($retval):string'", "in a program" },
+		{ "probe -x ./app 'parse:14 line buf->len'",
+		  "at a line, with local variables (needs -g)" },
+		{ "probe -x ./app -L parse", "which lines can be probed" },
+		{ "probe -x ./app -V parse:14", "which variables there are" },
+		{ "probe --bootconfig -D 'vfs_read count'", "for the kernel's boot configuration" },
+		{ "probe -x ./app '%sdt_app:*'", "all static probes of a provider" },
+		{ "probe --cache -x ./app 'hot=parse:14 len'", "kept, to be had again as %hot" },
+		{ "probe -l", "what was added" }, { "probe -d 'probe_app:*'", "remove it" }),
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.defaults = &defaults,

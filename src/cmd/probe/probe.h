@@ -3,6 +3,8 @@
 #ifndef KYMO_CMD_PROBE_PROBE_H
 #define KYMO_CMD_PROBE_PROBE_H
 
+#include "base/map.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "live/probe/define.h"
 #include "live/probe/kept.h"
@@ -45,7 +47,19 @@ void probe_cache_named(const struct probe_target *t, const struct probe_text *p,
 typedef int probe_cache_fn(void *ctx, const char *path);
 int probe_cache_files(probe_cache_fn *fn, void *ctx);
 
+/* cmd/probe/uprobe_where.c: programs, libraries and their functions by name. */
+/* "p:bash:readline +0(%di):string" as "p:readline /usr/bin/bash:0x1234 +0(%di):string". */
+int uprobe_definition(const char *text, char **ret, struct err *e);
+/* Functions of a file that match pattern (NULL: all), one a line. */
+int uprobe_list(const char *target, const char *pattern, struct err *e);
+/* The path that a target means. */
+int uprobe_path(const char *target, char **ret, struct err *e);
+
 /* "a|b", "!x", "a&!b" of shell patterns; NULL fits all. */
 bool probe_filter(const char *filter, const char *name);
+/* For printing; no more is added then. */
+void probe_sort(struct strtab *t);
+/* " with n len": the names of the arguments. */
+void probe_arg_names(const char *args, struct strbuf *out);
 
 #endif

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo probe -L, -V, -F, -l: what can be probed, and what is. */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "base/sort.h"
-#include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/probe/probe.h"
 #include "kern/probe_events.h"
@@ -42,61 +37,36 @@ bool probe_filter(const char *filter, const char *name)
 	return false;
 }
 
-static int probe_show_by_text(const void *a, const void *b)
+static int by_text(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-struct texts {
-	struct arena arena;
-	VEC(char *) list;
-};
-
-static void texts_sort(struct texts *t)
+void probe_sort(struct strtab *t)
 {
-	if (t->list.n)
-		qsort(t->list.data, t->list.n, sizeof(*t->list.data), probe_show_by_text);
-}
-
-static void texts_free(struct texts *t)
-{
-	vec_free(&t->list);
-	arena_free(&t->arena);
+	if (t->n)
+		qsort(t->name, t->n, sizeof(*t->name), by_text);
 }
 
 static int needs_debug_info(const struct probe_target *t, const char *what, struct err *e)
 {
 	err_set(e, ENOENT, "%s: %s has no debug info", what, t->user ? t->path : "the kernel");
-	return err_hint(e, "%s",
-			t->user ? "compile it with -g, install its -dbgsym package, or set "
-				  "DEBUGINFOD_URLS"
-				: "give its debug file with -k VMLINUX");
+	return err_hint(
+		e, "%s",
+		t->user ? "compile it with -g, install its -dbgsym package, or set DEBUGINFOD_URLS"
+			: "give its debug file with -k VMLINUX");
 }
 
 /* --- -L --- */
 
-struct shown {
-	VEC(uint32_t) lines;
-};
-
 static int keep_line(void *ctx, const char *file, uint32_t line)
 {
-	struct shown *s = ctx;
-
-	vec_push(&s->lines, line);
+	*map_at(ctx, line) = 1;
 	return 0;
 }
 
-static bool can_probe(const struct shown *s, uint32_t line)
-{
-	vec_each (&s->lines, l)
-		if (*l == line)
-			return true;
-	return false;
-}
-
 static int print_lines(const struct probe_opts *o, const struct probe_lines *range,
-		       const struct shown *s, const char *path, uint32_t first, uint32_t last,
+		       const struct map *lines, const char *path, uint32_t first, uint32_t last,
 		       struct err *e)
 {
 	struct srctext sources = {
@@ -121,7 +91,7 @@ static int print_lines(const struct probe_opts *o, const struct probe_lines *ran
 		printf("<%s:%" PRIu32 ">\n", srctext_path(&sources, path), from);
 	for (uint32_t line = from; line <= to && (text = srctext_line(&sources, path, line, &n));
 	     line++) {
-		if (can_probe(s, line))
+		if (map_find(lines, line))
 			printf("%7" PRIu32 "  %.*s\n", line - first, (int)n, text);
 		else
 			printf("         %.*s\n", (int)n, text);
@@ -138,7 +108,7 @@ int probe_show_lines(const struct probe_opts *o, const char *text, struct err *e
 	struct arena arena = { 0 };
 	struct probe_lines range;
 	struct probe_target t = { 0 };
-	struct shown s = { 0 };
+	struct map lines = { 0 };
 	struct dwarf_point point;
 	const char *path = NULL;
 	uint32_t first, last;
@@ -154,16 +124,16 @@ int probe_show_lines(const struct probe_opts *o, const char *text, struct err *e
 		err = needs_debug_info(&t, "lines are not known", e);
 	} else {
 		dwarf_stmts(t.dwarf, range.function, range.file, &path, &first, &last, keep_line,
-			    &s);
+			    &lines);
 		if (!path && range.function && probe_target_alias(&t, range.function, &point))
 			dwarf_stmts(t.dwarf, point.function, range.file, &path, &first, &last,
-				    keep_line, &s);
+				    keep_line, &lines);
 		if (path)
-			err = print_lines(o, &range, &s, path, first, last, e);
+			err = print_lines(o, &range, &lines, path, first, last, e);
 		else
 			err = err_set(e, ENOENT, "%s is not in the debug info", text);
 	}
-	vec_free(&s.lines);
+	map_free(&lines);
 	probe_target_close(&t);
 	arena_free(&arena);
 	return err;
@@ -174,7 +144,7 @@ int probe_show_lines(const struct probe_opts *o, const char *text, struct err *e
 struct vars {
 	const struct probe_opts *o;
 	const struct probe_target *t;
-	struct texts texts;
+	struct strtab texts;
 	const struct dwarf_point *point;
 	struct strbuf ranges;
 	const char *title; /* shown before the first of them; NULL: it was */
@@ -213,7 +183,7 @@ static int keep_var(void *ctx, const struct dwarf_var *var)
 			strbuf_printf(&line, "\t@<%s+[%s]>", v->point->symbol,
 				      strbuf_str(&v->ranges));
 	}
-	vec_push(&v->texts.list, arena_strdup(&v->texts.arena, strbuf_str(&line)));
+	strtab_add(&v->texts, strbuf_str(&line));
 	return 0;
 }
 
@@ -223,13 +193,13 @@ static void print_vars(struct vars *v, const char *symbol, uint64_t offset)
 		printf("Available variables at %s\n", v->title);
 	v->title = NULL;
 	printf("\t@<%s+%" PRIu64 ">\n", symbol, offset);
-	texts_sort(&v->texts);
-	if (!v->texts.list.n)
+	probe_sort(&v->texts);
+	if (!v->texts.n)
 		puts("\t\t(No matched variables)");
-	for (size_t i = 0; i < v->texts.list.n; i++)
-		if (!i || strcmp(v->texts.list.data[i], v->texts.list.data[i - 1]) != 0)
-			printf("\t\t%s\n", v->texts.list.data[i]);
-	v->texts.list.n = 0;
+	for (size_t i = 0; i < v->texts.n; i++)
+		printf("\t\t%s\n", v->texts.name[i]);
+	strtab_free(&v->texts);
+	v->texts = (struct strtab){ 0 };
 }
 
 static int vars_at(void *ctx, const struct dwarf_point *p)
@@ -267,7 +237,7 @@ static int vars_by_btf(struct vars *v, const struct probe_text *p, struct err *e
 			continue;
 		btf_text(b, params[i].type, &line);
 		strbuf_printf(&line, "\t%s", btf_str(b, params[i].name_off));
-		vec_push(&v->texts.list, arena_strdup(&v->texts.arena, strbuf_str(&line)));
+		strtab_add(&v->texts, strbuf_str(&line));
 	}
 	print_vars(v, p->function, 0);
 	return 0;
@@ -287,7 +257,7 @@ int probe_show_vars(const struct probe_opts *o, const char *text, struct err *e)
 	if (err == 0) {
 		err = t.dwarf ? probe_points(&t, &p, vars_at, &v, e) : vars_by_btf(&v, &p, e);
 		strbuf_free(&v.ranges);
-		texts_free(&v.texts);
+		strtab_free(&v.texts);
 		probe_target_close(&t);
 	}
 	probe_text_free(&p);
@@ -298,7 +268,7 @@ int probe_show_vars(const struct probe_opts *o, const char *text, struct err *e)
 /* --- -F --- */
 
 struct names {
-	struct texts texts;
+	struct strtab texts;
 	const char *filter;
 	bool demangle;
 };
@@ -321,15 +291,8 @@ static int keep_name(void *ctx, const char *name, const char *symbol)
 
 	shown = full ? full : plain;
 	if (name_wanted(n->filter, shown, name, symbol))
-		vec_push(&n->texts.list, arena_strdup(&n->texts.arena, shown));
+		strtab_add(&n->texts, shown);
 	return 0;
-}
-
-static void print_name(const char *name)
-{
-	AUTO_FREE char *made = NULL;
-
-	puts(str_one_line(name, &made));
 }
 
 int probe_show_functions(const struct probe_opts *o, const char *filter, struct err *e)
@@ -348,11 +311,13 @@ int probe_show_functions(const struct probe_opts *o, const char *filter, struct 
 	/* functions that exist only inside of others */
 	if (t.dwarf && t.user && !o->target.no_inlines)
 		dwarf_function_names(t.dwarf, keep_name, &n);
-	texts_sort(&n.texts);
-	for (size_t i = 0; i < n.texts.list.n; i++)
-		if (!i || strcmp(n.texts.list.data[i], n.texts.list.data[i - 1]) != 0)
-			print_name(n.texts.list.data[i]);
-	texts_free(&n.texts);
+	probe_sort(&n.texts);
+	for (size_t i = 0; i < n.texts.n; i++) {
+		AUTO_FREE char *made = NULL;
+
+		puts(str_one_line(n.texts.name[i], &made));
+	}
+	strtab_free(&n.texts);
 	probe_target_close(&t);
 	return 0;
 }
@@ -427,6 +392,7 @@ static void print_event(struct opened *o, const struct probe_event *p)
 	const char *args = p->where + strcspn(p->where, " ");
 	char *colon = p->user ? strrchr(where, ':') : NULL;
 	AUTO_STRBUF place = { 0 };
+	AUTO_STRBUF with = { 0 };
 	const struct probe_target *t;
 
 	if (colon) {
@@ -444,15 +410,8 @@ static void print_event(struct opened *o, const struct probe_event *p)
 	printf("  %-20s (on %s", name, strbuf_str(&place));
 	if (colon)
 		printf(" in %s", where);
-	for (bool first = true; *args; first = false) {
-		const char *s = args + strspn(args, " ");
-		size_t n = strcspn(s, " ");
-
-		if (n)
-			printf("%s%.*s", first ? " with " : " ", (int)strcspn(s, "= "), s);
-		args = s + n;
-	}
-	puts(")");
+	probe_arg_names(args, &with);
+	printf("%s)\n", strbuf_str(&with));
 }
 
 int probe_show_list(const struct probe_opts *o, const char *filter, struct err *e)

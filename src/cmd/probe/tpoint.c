@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo tpoint, kprobe, uprobe: events one by one as the kernel words them. */
 #define OPT_ARGS struct args
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
-#include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/ftrace/print.h"
 #include "cmd/probe/functool.h"
-#include "cmd/probe/uprobe_where.h"
+#include "cmd/probe/probe.h"
 #include "event/match.h"
 #include "kern/tracefs.h"
 
@@ -20,21 +16,9 @@ struct args {
 	bool list;
 };
 
-static void tpoint_drop(void *args)
-{
-	functool_free(&((struct args *)args)->ft);
-}
-
 #define EVENT_OPTS(whose)                                                  \
 	FUNCTOOL_OPTS, OPT_FLAG('s', "stacks", ft.stack, whose " stacks"), \
 		OPT_FLAG('v', "view", ft.view, "only show the event's format")
-
-static int tpoint_add_event(struct args *a, const char *name, const char *filter)
-{
-	vec_push(&ftrace_args_buffer(&a->ft.t)->events,
-		 (struct ftrace_event_opt){ .name = name, .filter = filter });
-	return 0;
-}
 
 /* --- tpoint --- */
 
@@ -62,7 +46,7 @@ static int view(const char *name, struct err *e)
 	return ftrace_print_file(path, e);
 }
 
-static int run_tpoint(void *args, int argc, char **argv, struct err *e)
+static int tpoint_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 
@@ -86,29 +70,21 @@ static int run_tpoint(void *args, int argc, char **argv, struct err *e)
 	if (a->ft.view)
 		return view(argv[0], e);
 	snprintf(a->ft.what, sizeof(a->ft.what), "%s", argv[0]);
-	tpoint_add_event(a, argv[0], argc > 1 ? argv[1] : NULL);
+	functool_event(&a->ft, argv[0], argc > 1 ? argv[1] : NULL);
 	return functool_run(&a->ft, e);
 }
 
-static const struct example tpoint_examples[] = {
-	{ "tpoint block:block_rq_insert", "every request as it is queued" },
-	{ "tpoint -s block:block_rq_insert 'rwbs ~ \"*W*\"'", "writes, with kernel stacks" },
-	{ "tpoint -H -p 1234 syscalls:sys_enter_openat", "of one process, with headings" },
-	{ "tpoint -l sched", "which are there?" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_tpoint = {
-	.name = "tpoint",
-	.group = "Trace",
+	FUNCTOOL_COMMAND(tpoint),
 	.summary = "hits of a tracepoint, one by one",
 	.usage = "[OPTIONS] SYSTEM:EVENT [FILTER]",
-	.examples = tpoint_examples,
-	.opts = tpoint_opts,
+	.examples = EXAMPLES(
+		{ "tpoint block:block_rq_insert", "every request as it is queued" },
+		{ "tpoint -s block:block_rq_insert 'rwbs ~ \"*W*\"'",
+		  "writes, with kernel stacks" },
+		{ "tpoint -H -p 1234 syscalls:sys_enter_openat", "of one process, with headings" },
+		{ "tpoint -l sched", "which are there?" }),
 	.complete = "@events",
-	.args_size = sizeof(struct args),
-	.run = run_tpoint,
-	.drop = tpoint_drop,
 };
 
 /* --- kprobe --- */
@@ -150,14 +126,14 @@ static int probe(struct args *a, const char *definition, const char *filter, boo
 	snprintf(a->ft.what, sizeof(a->ft.what), "%s %s", user ? "uprobe" : "kprobe",
 		 a->ft.probe.name);
 	name = mem_printf("%s:%s", a->ft.probe.group, a->ft.probe.name);
-	tpoint_add_event(a, name, filter);
+	functool_event(&a->ft, name, filter);
 	r = functool_run(&a->ft, e);
 	if (r < 0)
 		hint_fields(group, filter, e);
 	return r;
 }
 
-static int run_kprobe(void *args, int argc, char **argv, struct err *e)
+static int kprobe_run(void *args, int argc, char **argv, struct err *e)
 {
 	if (argc < 1 || argc > 2) {
 		err_set(e, EINVAL, argc ? "kprobe takes a probe and a filter" : "which probe?");
@@ -167,28 +143,19 @@ static int run_kprobe(void *args, int argc, char **argv, struct err *e)
 	return probe(args, argv[0], argc > 1 ? argv[1] : NULL, false, e);
 }
 
-static const struct example kprobe_examples[] = {
-	{ "kprobe p:do_sys_openat2", "calls of a kernel function" },
-	{ "kprobe 'p:myopen do_sys_openat2 filename=+0(%si):string'", "with an argument" },
-	{ "kprobe 'r:do_sys_openat2 $retval'", "and what it returns" },
-	{ "kprobe -s 'p:mysub submit_bio'", "with kernel stacks" },
-	{ "kprobe 'p:myopen do_sys_openat2 f=+0(%si):string' 'f ~ \"*stat\"'", "filtered" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_kprobe = {
-	.name = "kprobe",
-	.group = "Trace",
+	FUNCTOOL_COMMAND(kprobe),
 	.summary = "a probe in the kernel, by its raw definition",
 	.usage = "[OPTIONS] DEFINITION [FILTER]",
 	.about = "DEFINITION is what kprobe_events takes: p[:NAME] FUNCTION[+OFFSET] [ARGUMENTS], "
-		 "or r "
-		 "for the return. The probe is removed at the end.",
-	.examples = kprobe_examples,
-	.opts = kprobe_opts,
-	.args_size = sizeof(struct args),
-	.run = run_kprobe,
-	.drop = tpoint_drop,
+		 "or r for the return. The probe is removed at the end.",
+	.examples = EXAMPLES(
+		{ "kprobe p:do_sys_openat2", "calls of a kernel function" },
+		{ "kprobe 'p:myopen do_sys_openat2 filename=+0(%si):string'", "with an argument" },
+		{ "kprobe 'r:do_sys_openat2 $retval'", "and what it returns" },
+		{ "kprobe -s 'p:mysub submit_bio'", "with kernel stacks" },
+		{ "kprobe 'p:myopen do_sys_openat2 f=+0(%si):string' 'f ~ \"*stat\"'",
+		  "filtered" }),
 };
 
 /* --- uprobe --- */
@@ -200,7 +167,7 @@ static const struct opt uprobe_opts[] = {
 	OPT_END,
 };
 
-static int run_uprobe(void *args, int argc, char **argv, struct err *e)
+static int uprobe_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	AUTO_FREE char *definition = NULL;
@@ -216,27 +183,18 @@ static int run_uprobe(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? r : probe(a, definition, argc > 1 ? argv[1] : NULL, true, e);
 }
 
-static const struct example uprobe_examples[] = {
-	{ "uprobe p:bash:readline", "calls of a function in any bash" },
-	{ "uprobe 'r:bash:readline +0($retval):string'", "and what it returns" },
-	{ "uprobe 'p:open libc:open64 +0(%di):string'", "of the C library, with an argument" },
-	{ "uprobe -p 1234 p:libc:gettimeofday", "of one process" },
-	{ "uprobe -l bash 'read*'", "which functions has it?" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_uprobe = {
-	.name = "uprobe",
-	.group = "Trace",
+	FUNCTOOL_COMMAND(uprobe),
 	.summary = "a probe in a program or library, by its raw definition",
 	.usage = "[OPTIONS] DEFINITION [FILTER] | -l FILE [PATTERN]",
 	.about = "DEFINITION is p:TARGET:SYMBOL, p:NAME TARGET:SYMBOL or what uprobe_events takes, "
-		 "and "
-		 "arguments; r for the return. TARGET is a path, a program in PATH, or a library's "
-		 "name (libc). The probe is removed at the end.",
-	.examples = uprobe_examples,
-	.opts = uprobe_opts,
-	.args_size = sizeof(struct args),
-	.run = run_uprobe,
-	.drop = tpoint_drop,
+		 "and arguments; r for the return. TARGET is a path, a program in PATH, or a "
+		 "library's name (libc). The probe is removed at the end.",
+	.examples =
+		EXAMPLES({ "uprobe p:bash:readline", "calls of a function in any bash" },
+			 { "uprobe 'r:bash:readline +0($retval):string'", "and what it returns" },
+			 { "uprobe 'p:open libc:open64 +0(%di):string'",
+			   "of the C library, with an argument" },
+			 { "uprobe -p 1234 p:libc:gettimeofday", "of one process" },
+			 { "uprobe -l bash 'read*'", "which functions has it?" }),
 };

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/probe/uprobe_where.h"
+#include "cmd/probe/probe.h"
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
-#include "base/str.h"
 #include "sym/disasm/code.h"
 #include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
@@ -315,25 +310,17 @@ int uprobe_definition(const char *text, char **ret, struct err *e)
 	return 0;
 }
 
-static int uprobe_where_by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 int uprobe_list(const char *target, const char *pattern, struct err *e)
 {
 	AUTO_FREE char *path = NULL;
 	struct object o = { 0 };
-	struct arena arena = { 0 };
-	const char **names;
-	size_t n = 0;
+	struct strtab names = { 0 };
 	int r = uprobe_path(target, &path, e);
 
 	if (r >= 0)
 		r = uprobe_where_load(path, &o, e);
 	if (r < 0)
 		return r;
-	names = mem_alloc((o.tab.n + 1) * sizeof(*names));
 	for (size_t i = 0; i < o.tab.n; i++) {
 		const char *name = o.tab.sym[i].name;
 		AUTO_FREE char *full = demangle_dup(name, 0);
@@ -342,14 +329,12 @@ int uprobe_list(const char *target, const char *pattern, struct err *e)
 		    (pattern && !str_glob(pattern, name) && !strstr(name, pattern) &&
 		     !(full && (str_glob(pattern, full) || strstr(full, pattern)))))
 			continue;
-		names[n++] = full ? arena_strdup(&arena, full) : name;
+		strtab_add(&names, full ? full : name);
 	}
-	qsort(names, n, sizeof(*names), uprobe_where_by_name);
-	for (size_t i = 0; i < n; i++)
-		if (!i || strcmp(names[i], names[i - 1]) != 0)
-			puts(names[i]);
-	free(names);
-	arena_free(&arena);
+	probe_sort(&names);
+	for (size_t i = 0; i < names.n; i++)
+		puts(names.name[i]);
+	strtab_free(&names);
 	unload(&o);
 	return 0;
 }

@@ -4,11 +4,11 @@
 
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/mem.h"
+#include "base/map.h"
 #include "cmd/share/event_opts.h"
 #include "event/attr.h"
+#include "kern/cpu.h"
 #include "live/capture/attr.h"
 
 int record_on_event(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -308,5 +308,82 @@ int record_on_synth(const struct opt *o, const char *value, bool unset, void *ar
 	a->o.synth.no_tasks = !task;
 	a->o.synth.no_maps = !mmap;
 	a->o.synth.no_cgroups = !cgroup;
+	return 0;
+}
+
+/* --- --threads: perf says which CPUs share a thread, here it counts how many there are --- */
+
+#define MAX_THREADS 256
+
+/* "0,2-4/2-4:1/1": CPUs, and those that their thread runs on; a thread for each pair. */
+static bool count_pairs(const char *text, uint64_t *ret)
+{
+	AUTO_FREE char *copy = mem_strdup(text);
+	char *save = NULL;
+
+	*ret = 0;
+	for (char *pair = strtok_r(copy, ":", &save); pair; pair = strtok_r(NULL, ":", &save)) {
+		char *runs_on = strchr(pair, '/');
+		struct cpus of = { 0 }, on = { 0 };
+		bool ok = runs_on != NULL;
+
+		if (ok)
+			*runs_on++ = '\0';
+		ok = ok && cpus_parse_any(pair, &of, NULL) == 0 &&
+		     cpus_parse_any(runs_on, &on, NULL) == 0;
+		cpus_free(&of);
+		cpus_free(&on);
+		if (!ok)
+			return false;
+		++*ret;
+	}
+	return *ret > 0;
+}
+
+/* How many of these the CPUs that are online belong to. */
+static bool count_places(const char *what, uint64_t *ret)
+{
+	static const char *const words[] = { "cpu", "core", "package", "numa" };
+	struct map seen = { 0 };
+	struct cpus cpus;
+	unsigned kind = 0;
+
+	while (kind < ARRAY_SIZE(words) && strcmp(words[kind], what) != 0)
+		kind++;
+	if (kind == ARRAY_SIZE(words) || cpus_online(&cpus, NULL) < 0)
+		return false;
+	*ret = 0;
+	for (size_t i = 0; i < cpus.n; i++) {
+		struct cpu_place at = cpu_place(cpus.cpu[i]);
+		uint64_t key = kind == 0   ? (uint64_t)cpus.cpu[i]
+			       : kind == 1 ? (uint64_t)(uint32_t)at.socket << 32 | (uint32_t)at.core
+			       : kind == 2 ? (uint32_t)at.socket
+					   : (uint32_t)at.node;
+		uint64_t *slot = map_at(&seen, key);
+
+		*ret += !*slot;
+		*slot = 1;
+	}
+	map_free(&seen);
+	cpus_free(&cpus);
+	return true;
+}
+
+int record_on_threads(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct record_args *a = args;
+	uint64_t n = 0;
+
+	if (unset || !value) {
+		a->o.threads = unset;
+		return 0;
+	}
+	if (!str_u64(value, &n) && !count_places(value, &n) && !count_pairs(value, &n)) {
+		err_set(e, EINVAL, "--threads does not understand '%s'", value);
+		return err_hint(e, "a number, cpu, core, package, numa, or CPUS/CPUS:...");
+	}
+	if (n < 1 || n > MAX_THREADS)
+		return err_set(e, EINVAL, "--threads wants 1 to %d, not '%s'", MAX_THREADS, value);
+	a->o.threads = (int)n;
 	return 0;
 }

@@ -10,9 +10,6 @@
 #include "cmd/share/event_opts.h"
 #include "cmd/trace/trace.h"
 
-/* What kymo does not do, and why: cmd/record/perf.c. */
-#define OPT_REFUSED(c, l) ACCEPTED_(c, l, OPT_ARG_OPTIONAL, record_on_refused)
-
 static const struct opt opts[] = {
 	OPT_HEAD("What to record"),
 	OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, record_on_event,
@@ -145,10 +142,19 @@ static const struct opt opts[] = {
 	OPT_ACCEPTED_ARG(0, "vmlinux"),
 	OPT_ACCEPTED_ARG(0, "clang-path"), /* of events that are C files */
 	OPT_ACCEPTED_ARG(0, "clang-opt"),
-	OPT_REFUSED('S', "snapshot"),
-	OPT_REFUSED(0, "aux-sample"),
-	OPT_REFUSED(0, "kcore"),
-	OPT_REFUSED(0, "setup-filter"),
+	OPT_REFUSED('S', "snapshot", OPT_ARG_OPTIONAL,
+		    "hardware traces (Intel PT, CoreSight) are not recorded",
+		    "--overwrite --switch-output keeps the newest samples and writes them on "
+		    "SIGUSR2"),
+	OPT_REFUSED(0, "aux-sample", OPT_ARG_OPTIONAL,
+		    "hardware traces (Intel PT, CoreSight) are not recorded",
+		    "-g has the stack of each sample, -b the branches before it"),
+	OPT_REFUSED(0, "kcore", OPT_ARG_OPTIONAL, "the kernel's code is not copied",
+		    "kymo annotate reads /proc/kcore of this machine itself; kymo archive takes a "
+		    "vmlinux along"),
+	OPT_REFUSED(0, "setup-filter", OPT_ARG_OPTIONAL,
+		    "filters of samples are not kept in the kernel",
+		    "--filter needs no preparation"),
 	OPT_END,
 };
 
@@ -177,27 +183,23 @@ static const struct record_args defaults = { .o.capture = { .freq = 4000, .time 
 					     .off_thresh_ms = OFFCPU_DEFAULT_MS,
 					     .begun = true };
 
-static const struct example examples[] = {
-	{ "record -F 99 -g -- make", "profile a command with call chains" },
-	{ "record -F 99 -ag -- sleep 10", "the whole machine for ten seconds" },
-	{ "record -p 1234 -g -- sleep 10", "a running process" },
-	{ "record -e sched:sched_switch -a -g -- sleep 1", "who leaves the CPU, and why" },
-	{ "record --off-cpu -g -p 1234 -- sleep 10",
-	  "where a process computes, and where it waits" },
-	{ "record -e block:block_rq_complete --filter 'nr_sector > 200' -a",
-	  "large I/O until Ctrl-C" },
-	{ "record --switch-output=1m -a", "a file a minute" },
-	{ "record --overwrite --switch-output -a", "the last seconds, on kill -USR2" },
-	{ "record -o - -a -- sleep 1 | kymo script -i -", "through a pipe" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_record = {
 	.name = "record",
 	.group = "Profile",
 	.summary = "sample a command, a process or the machine into a file",
 	.usage = "[OPTIONS] [--] [COMMAND [ARGS]]",
-	.examples = examples,
+	.examples = EXAMPLES(
+		{ "record -F 99 -g -- make", "profile a command with call chains" },
+		{ "record -F 99 -ag -- sleep 10", "the whole machine for ten seconds" },
+		{ "record -p 1234 -g -- sleep 10", "a running process" },
+		{ "record -e sched:sched_switch -a -g -- sleep 1", "who leaves the CPU, and why" },
+		{ "record --off-cpu -g -p 1234 -- sleep 10",
+		  "where a process computes, and where it waits" },
+		{ "record -e block:block_rq_complete --filter 'nr_sector > 200' -a",
+		  "large I/O until Ctrl-C" },
+		{ "record --switch-output=1m -a", "a file a minute" },
+		{ "record --overwrite --switch-output -a", "the last seconds, on kill -USR2" },
+		{ "record -o - -a -- sleep 1 | kymo script -i -", "through a pipe" }),
 	.opts = opts,
 	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(struct record_args),
@@ -217,18 +219,14 @@ static int run_trace(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? r : record_record_run(args, argc, argv, e);
 }
 
-static const struct example trace_examples[] = {
-	{ "trace record -- make", "keep the calls of a command in perf.data ..." },
-	{ "trace -i perf.data -s", "... and sum them up" },
-	{ NULL, NULL },
-};
-
 const struct command cmd_trace_record = {
 	.name = "record",
 	.summary = "keep system calls in a file, for kymo trace -i",
 	.usage = "[OPTIONS] [--] [COMMAND [ARGS]]",
 	.about = "kymo record with the events of all system calls, and those that -e names.",
-	.examples = trace_examples,
+	.examples =
+		EXAMPLES({ "trace record -- make", "keep the calls of a command in perf.data ..." },
+			 { "trace -i perf.data -s", "... and sum them up" }),
 	.opts = opts,
 	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(struct record_args),

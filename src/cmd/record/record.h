@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kymo record's options (opts.c, perf.c), how a recording is begun and ended (run.c), and what is
+ * kymo record's options (opts.c), how a recording is begun and ended (run.c), and what is
  * said of it (say.c). Who draws what was recorded just now fills the same options, and calls
  * record_run().
  */
@@ -35,10 +35,7 @@ void record_args_drop(struct record_args *a);
 opt_fn record_on_event, record_on_filter, record_on_freq, record_on_chain, record_on_g,
 	record_on_mmap, record_on_clock, record_on_zstd, record_on_switch, record_on_max_size,
 	record_on_branch, record_on_period, record_on_regs, record_on_delay, record_on_synth,
-	record_on_exclude, record_on_trigger;
-
-/* --- perf.c --- */
-opt_fn record_on_threads, record_on_refused;
+	record_on_exclude, record_on_trigger, record_on_threads;
 
 /* --- run.c --- */
 /*

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/str.h"
 #include "cmd/file/evlist.h"
 
 static void record_say_put_attr(void *ctx, const char *name, const char *value)
@@ -63,9 +62,9 @@ static void tell_broken(const struct walker_stats *s, uint32_t max_stack)
 		[UNWIND_DEPTH] = max_stack && max_stack < TRACE_WALK_DEPTH
 					 ? "--max-stack N allows for deeper ones"
 					 : TRACE_WALK_MOST,
-		[UNWIND_NO_TABLE] = "kymo doctor -p PID shows where; build with "
-				    "-fasynchronous-unwind-tables or -fno-omit-frame-pointer, run "
-				    "Java with -XX:+PreserveFramePointer",
+		[UNWIND_NO_TABLE] =
+			"kymo doctor -p PID shows where; build with -fasynchronous-unwind-tables "
+			"or -fno-omit-frame-pointer, run Java with -XX:+PreserveFramePointer",
 		[UNWIND_PENDING] = "tables are kept: the next recording has them from its start",
 		[UNWIND_TRUNCATED] = "--call-graph dwarf,65528 copies more",
 		[UNWIND_ABI] = "--call-graph fp has those with frame pointers",
@@ -129,11 +128,11 @@ static void tell_losses(struct recording *r)
 		rings += r->capture.ring[i].lost > 0;
 	if (!lost || r->opts->capture.overwrite)
 		return;
-	command_note("%s lost: %zu of %zu rings (%s each) ran full. Larger ones keep "
-		     "them: -m %lluM",
-		     str_were(lost, "event", n, sizeof(n)), rings, r->capture.n_rings,
-		     str_bytes(r->capture.ring_size, size, sizeof(size)),
-		     (unsigned long long)(more ? more : 1));
+	command_note(
+		"%s lost: %zu of %zu rings (%s each) ran full. Larger ones keep them: -m %lluM",
+		str_were(lost, "event", n, sizeof(n)), rings, r->capture.n_rings,
+		str_bytes(r->capture.ring_size, size, sizeof(size)),
+		(unsigned long long)(more ? more : 1));
 }
 
 /* On kernels that keep from perf what happens while a CPU idles: what was taken by other means. */
@@ -151,9 +150,9 @@ static void tell_idle(const struct record_args *a, const struct recording *r)
 		command_note("%s lost: they came faster than they could be taken",
 			     str_were(missed, "hit", n, sizeof(n)));
 	if (i->lost.n && i->filtered && !a->quiet)
-		command_note("this kernel keeps from perf what happens while a CPU idles, and a "
-			     "filter holds for perf only: without --filter, or by 'kymo run', it "
-			     "is seen");
+		command_note(
+			"this kernel keeps from perf what happens while a CPU idles, and a filter "
+			"holds for perf only: without --filter, or by 'kymo run', it is seen");
 }
 
 /* An empty recording of a process that waits puzzles who asked why it is slow. With -B nobody
@@ -199,9 +198,9 @@ static void tell_off(const struct record_args *a, const struct recording *r)
 		command_note("off the CPU: %.3f s in %s", (double)off->ns / 1e9,
 			     str_count(off->stacks.n, "different stack", n, sizeof(n)));
 	if (off->stackless)
-		command_note("%s samples of time off the CPU have no stack: the walker's ring was "
-			     "full",
-			     str_thousands(off->stackless, n, sizeof(n)));
+		command_note(
+			"%s samples of time off the CPU have no stack: the walker's ring was full",
+			str_thousands(off->stackless, n, sizeof(n)));
 	if (s.off_lost_sums || s.off_lost_tasks)
 		command_note("time off the CPU is not complete: there was no room for %s waits and "
 			     "%s threads (--off-cpu-room N gives more)",

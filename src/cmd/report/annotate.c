@@ -570,15 +570,17 @@ static const struct args defaults;
 
 #define COMPLETE_MAX (64u << 20) /* a Tab is no time to read more */
 
-void annotate_functions(void (*fn)(void *ctx, const char *name, const char *dso), void *ctx)
+void annotate_functions(const char *input, void (*fn)(void *ctx, const char *name, const char *dso),
+			void *ctx)
 {
 	struct args a = defaults;
 	struct work w = { .in_terminal = true };
 	struct stat st;
 
 	a.no_debuginfod = a.quiet = true;
-	if (stat("perf.data", &st) == 0 && st.st_size <= COMPLETE_MAX &&
-	    open_work(&w, &a, NULL) == 0 && count_work(&w, NULL) == 0)
+	a.input = input ? input : "perf.data";
+	if (stat(a.input, &st) == 0 && st.st_size <= COMPLETE_MAX && open_work(&w, &a, NULL) == 0 &&
+	    count_work(&w, NULL) == 0)
 		for (size_t i = 0; i < w.names.frames.n; i++) {
 			const char *name = names_function(&w.names, (uint32_t)i);
 

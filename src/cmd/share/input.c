@@ -3,13 +3,10 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/pool.h"
 #include "base/str.h"
 #include "calc/read/offcpu.h"
@@ -114,132 +111,83 @@ int input_wall(struct source **s, struct err *e)
 	return offcpu_new(*s, OFFCPU_BESIDE, s, e);
 }
 
-/* The build-id of the recording's kernel; NULL when it does not say. */
-static const struct task_dso *kernel_dso(const struct trace *t)
+struct build_id input_kernel_id(const struct trace *t, bool *named)
 {
-	for (uint32_t i = 0; i < tasks_n_dsos(t->tasks); i++) {
+	struct build_id id = { 0 };
+
+	*named = false;
+	for (uint32_t i = 0; i < tasks_n_dsos(t->tasks) && !*named; i++) {
 		const struct task_dso *d = tasks_get_dso(t->tasks, i);
 
-		if (d->kernel && strcmp(tasks_dso_path(t->tasks, i), "[kernel.kallsyms]") == 0)
-			return d;
-	}
-	return NULL;
-}
-
-/* The notes of the running kernel hold its build-id as ELF note "GNU" of type 3. */
-bool input_running_build_id(uint8_t id[20])
-{
-	AUTO_FREE char *notes = NULL;
-	size_t n = 0, at = 0;
-
-	if (file_read("/sys/kernel/notes", 1 << 20, &notes, &n) < 0)
-		return false;
-	while (n - at >= 12) {
-		uint32_t head[3];
-
-		memcpy(head, notes + at, sizeof(head));
-		at += sizeof(head);
-		if (head[0] > n - at || ((head[0] + 3u) & ~3u) > n - at)
-			return false;
-		if (head[0] == 4 && memcmp(notes + at, "GNU", 4) == 0 && head[2] == 3 &&
-		    head[1] == 20 && n - at >= 24) {
-			memcpy(id, notes + at + 4, 20);
-			return true;
+		*named = d->kernel && strcmp(tasks_dso_path(t->tasks, i), "[kernel.kallsyms]") == 0;
+		if (*named) {
+			id.len = d->build_id_size;
+			memcpy(id.data, d->build_id, id.len);
 		}
-		at += (head[0] + 3u) & ~3u;
-		if (head[1] > n - at)
-			return false;
-		at += (head[1] + 3u) & ~3u;
-		if (at > n)
-			return false;
 	}
-	return false;
+	return id;
 }
 
 bool input_is_running_kernel(const struct trace *t)
 {
-	const struct task_dso *d = kernel_dso(t);
-	uint8_t id[20];
+	struct build_id of, id = { 0 };
 	struct utsname u;
+	bool named;
 
-	if (d && d->build_id_size == 20 && input_running_build_id(id))
-		return memcmp(d->build_id, id, 20) == 0;
+	of = input_kernel_id(t, &named);
+	if (of.len == 20 && ksyms_build_id(&id))
+		return build_id_same(&of, &id);
 	if (t->info.os_release && uname(&u) == 0)
 		return strcmp(t->info.os_release, u.release) == 0 &&
 		       (!t->info.arch || strcmp(t->info.arch, u.machine) == 0);
 	return true;
 }
 
-static int load_kallsyms(const char *path, struct symbols *symbols, struct err *e)
+/* From a file, or what runs now (path NULL). */
+static int load_list(const char *path, struct symbols *symbols, struct err *e)
 {
 	struct kallsyms list;
-	int r = kallsyms_load(&list, path, e);
+	int r = path ? kallsyms_load(&list, path, e) : ksyms_list(&list, e);
 
 	if (r == 0)
 		symbols_kernel_list(symbols, &list);
 	return r;
 }
 
-static int load_running(struct symbols *symbols, struct err *e)
+/* perf keeps the symbols of kernels it recorded below ~/.debug. NULL: there can be none. */
+static char *perf_cache_path(const struct trace *t)
 {
-	struct kallsyms list;
-	int r = ksyms_list(&list, e);
-
-	if (r == 0)
-		symbols_kernel_list(symbols, &list);
-	return r;
-}
-
-/* perf keeps the symbols of kernels it recorded below ~/.debug. */
-static bool perf_cache_path(const struct trace *t, struct strbuf *path)
-{
-	const struct task_dso *d = kernel_dso(t);
 	const char *home = getenv("HOME");
+	char text[BUILD_ID_TEXT];
+	bool named;
+	struct build_id id = input_kernel_id(t, &named);
 
-	if (!d || !d->build_id_size || !home)
-		return false;
-	strbuf_printf(path, "%s/.debug/[kernel.kallsyms]/", home);
-	for (unsigned i = 0; i < d->build_id_size; i++)
-		strbuf_printf(path, "%02x", d->build_id[i]);
-	strbuf_puts(path, "/kallsyms");
-	return true;
-}
-
-static int load_perf_cache(const struct trace *t, struct symbols *symbols)
-{
-	AUTO_STRBUF path = { 0 };
-
-	return perf_cache_path(t, &path) ? load_kallsyms(path.data, symbols, NULL) : -ENOENT;
+	return id.len && home ? mem_printf("%s/.debug/[kernel.kallsyms]/%s/kallsyms", home,
+					   build_id_text(&id, text))
+			      : NULL;
 }
 
 int input_kallsyms(const struct trace *t, char **ret, size_t *n)
 {
-	AUTO_STRBUF path = { 0 };
+	AUTO_FREE char *path = perf_cache_path(t);
 
 	if (input_is_running_kernel(t) && file_read("/proc/kallsyms", MAX_KALLSYMS, ret, n) == 0) {
 		if (*n > 16 && strncmp(*ret, "0000000000000000", 16) != 0)
 			return 0;
 		free(*ret);
 	}
-	return perf_cache_path(t, &path) && file_read_input(path.data, MAX_KALLSYMS, ret, n) == 0
-		       ? 0
-		       : -ENOENT;
+	return path && file_read_input(path, MAX_KALLSYMS, ret, n) == 0 ? 0 : -ENOENT;
 }
 
 /* All of a kernel's symbols that came with the recording. */
 static int load_archived(const struct trace *t, struct symbols *symbols)
 {
-	const struct task_dso *d = kernel_dso(t);
-	struct build_id id = { 0 };
+	bool named;
+	struct build_id id = input_kernel_id(t, &named);
 	size_t n = 0;
-	const void *p = NULL;
+	const void *p = named ? archive_by_id(t->files, &id, "kallsyms", &n) : NULL;
 	char *text;
 
-	if (d) {
-		id.len = d->build_id_size;
-		memcpy(id.data, d->build_id, id.len);
-		p = archive_by_id(t->files, &id, "kallsyms", &n);
-	}
 	if (!p)
 		p = archive_by_path(t->files, "/proc/kallsyms", &n);
 	if (!p)
@@ -255,15 +203,11 @@ static uint64_t vmlinux_slide(const struct trace *t, const char *path)
 	static const char *const anchors[] = { "_text", "_stext" };
 	struct elf *file = NULL;
 	struct symtab tab = { 0 };
-	uint64_t recorded = 0, slide = 0;
+	uint64_t recorded = tasks_kernel_start(t->tasks), slide = 0;
+	bool named;
 
-	for (uint32_t i = 0; i < tasks_n_dsos(t->tasks) && !recorded; i++) {
-		const struct task_dso *d = tasks_get_dso(t->tasks, i);
-
-		if (d->kernel && strcmp(tasks_dso_path(t->tasks, i), "[kernel.kallsyms]") == 0)
-			recorded = tasks_kernel_start(t->tasks);
-	}
-	if (!recorded || elf_open_path(path, &file, NULL) < 0)
+	input_kernel_id(t, &named);
+	if (!named || !recorded || elf_open_path(path, &file, NULL) < 0)
 		return 0;
 	if (symtab_load(&tab, file, NULL, NULL) == 0) {
 		for (size_t i = 0; i < tab.n && !slide; i++)
@@ -295,13 +239,13 @@ static int same_boot_text(const struct trace *t, char **ret, size_t *n)
 
 bool input_same_boot(const struct trace *t)
 {
-	AUTO_FREE char *text = NULL;
+	char *text = NULL;
 	size_t n = 0;
+	bool same = same_boot_text(t, &text, &n) == 0;
 
-	if (same_boot_text(t, &text, &n) == 0)
-		return true;
-	text = NULL;
-	return false;
+	if (same)
+		free(text);
+	return same;
 }
 
 static int load_same_boot(const struct trace *t, struct symbols *symbols)
@@ -317,7 +261,7 @@ int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 			 struct symbols *symbols, const char **note, struct err *e)
 {
 	const struct trace *t = s->trace;
-	struct err why = { 0 };
+	AUTO_FREE char *kept = NULL;
 
 	*note = NULL;
 	if (s->trace->own)
@@ -325,7 +269,7 @@ int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 	if (o->vmlinux)
 		return symbols_kernel_file(symbols, o->vmlinux, vmlinux_slide(t, o->vmlinux), e);
 	if (o->kallsyms)
-		return load_kallsyms(o->kallsyms, symbols, e);
+		return load_list(o->kallsyms, symbols, e);
 	if (o->all && t->files && load_archived(t, symbols) == 0)
 		return 0;
 	if (o->all && !o->symfs && !t->files && load_same_boot(t, symbols) == 0)
@@ -337,7 +281,7 @@ int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 	if (load_archived(t, symbols) == 0)
 		return 0;
 	if (!o->symfs && !t->files && input_is_running_kernel(t)) {
-		if (load_running(symbols, &why) == 0)
+		if (load_list(NULL, symbols, NULL) == 0)
 			return 0;
 		*note = "kernel addresses have no names: /proc/kallsyms cannot be read "
 			"(sysctl kernel.kptr_restrict=0)";
@@ -345,7 +289,8 @@ int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 		*note = "kernel addresses have no names: the recording is of another kernel "
 			"(--kallsyms FILE or --vmlinux FILE gives its symbols)";
 	}
-	if (load_perf_cache(t, symbols) == 0)
+	kept = perf_cache_path(t);
+	if (kept && load_list(kept, symbols, NULL) == 0)
 		*note = NULL;
 	return 0;
 }

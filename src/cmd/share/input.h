@@ -71,7 +71,8 @@ bool input_same_boot(const struct trace *t);
 int input_kernel_later(const struct source *s, const struct input_kernel *o,
 		       struct symbols *symbols, const char **note, struct err *e);
 
-bool input_running_build_id(uint8_t id[20]);
+/* The build-id of the recording's kernel; named: there is a mapping of one at all. */
+struct build_id input_kernel_id(const struct trace *t, bool *named);
 
 /* One line on stderr for each thing a reader must know: loss, damage. */
 void input_warn(const struct source *s);

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/str.h"
 #include "calc/read/unwound.h"
 #include "cmd/command.h"
 #include "cmd/share/input.h"
@@ -109,12 +108,6 @@ void load_plan(struct load *l, const struct columns *c, struct extra_plan *ret)
 	ret->ctx = l;
 }
 
-/* One counting: what its callbacks need. */
-struct counting {
-	struct load *l;
-	const struct extra_plan *plan;
-};
-
 enum profile_want load_wants(const struct load *l, const struct event *ev)
 {
 	enum profile_want w;
@@ -132,34 +125,33 @@ enum profile_want load_wants(const struct load *l, const struct event *ev)
 
 static enum profile_want load_want(void *ctx, const struct event *ev)
 {
-	return load_wants(((struct counting *)ctx)->l, ev);
+	return load_wants(ctx, ev);
 }
 
 static size_t load_extra(void *ctx, const struct event *ev, const struct event_branch *branch,
 			 uint64_t *buf)
 {
-	return extra_fill(((struct counting *)ctx)->plan, ev, branch, buf);
+	return extra_fill(((struct load *)ctx)->counting, ev, branch, buf);
 }
 
 static void progress(void *ctx, size_t done, size_t all)
 {
-	progress_at(&((struct counting *)ctx)->l->progress, done, all);
+	progress_at(&((struct load *)ctx)->progress, done, all);
 }
 
 int load_profile(struct load *l, const struct extra_plan *plan, const struct profile_opts *o,
 		 struct profile *ret, struct err *e)
 {
-	struct counting c = { .l = l, .plan = plan };
+	bool some = pick_any(&l->pick) || l->socket_wanted >= 0 || l->types ||
+		    gate_wanted(&l->opts.gate);
 	struct profile_opts po = *o;
 	int r;
 
-	po.want = pick_any(&l->pick) || l->socket_wanted >= 0 || l->types ||
-				  gate_wanted(&l->opts.gate)
-			  ? load_want
-			  : NULL;
+	l->counting = plan;
+	po.want = some ? load_want : NULL;
 	po.progress = progress;
 	po.extra = plan && plan->any ? load_extra : NULL;
-	po.ctx = &c;
+	po.ctx = l;
 	progress_begin(&l->progress, "reading samples", l->opts.quiet);
 	r = profile_make(l->source, &po, ret, e);
 	progress_end(&l->progress);
@@ -212,9 +204,8 @@ static void tell_servers(const struct load *l)
 		return;
 	if (st.wrong)
 		command_note("debuginfod: %u of %u files that came were of another build, or none "
-			     "at all, "
-			     "and are not used: $DEBUGINFOD_URLS names a server that cannot be "
-			     "trusted, or a proxy that answers for it",
+			     "at all, and are not used: $DEBUGINFOD_URLS names a server that "
+			     "cannot be trusted, or a proxy that answers for it",
 			     st.wrong, st.found);
 	if (st.silent)
 		command_note("debuginfod servers did not answer lately and are not asked for ten "

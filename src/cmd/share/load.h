@@ -31,6 +31,7 @@ struct load {
 	struct pick pick;
 	struct gate gate;	/* when opts.gate wants one */
 	struct extra_plan plan; /* extra_plan() before load_count(); zero: nothing extra */
+	const struct extra_plan *counting; /* that of the profile that is being made */
 	struct symbols *symbols;
 	struct profile profile;
 	struct names names;

@@ -3,16 +3,12 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/budget.h"
 #include "base/file.h"
 #include "base/filemap.h"
-#include "base/mem.h"
 #include "base/temp.h"
 #include "base/vec.h"
 #include "store/perfdata/perfdata.h"

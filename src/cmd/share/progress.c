@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/share/progress.h"
 
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,55 +29,54 @@ void progress_begin(struct progress *p, const char *what, bool quiet)
 	atomic_store(&p->next, p->start + FIRST);
 }
 
+/* In place of the line that is there. */
+static void show(struct progress *p, const char *text)
+{
+	guard_tell(stderr, "\r");
+	fputs(text, stderr);
+	guard_tell(stderr, "\033[K");
+	p->shown = true;
+	shown = p;
+}
+
 /* Is it time to show something? One thread does, the others go on. */
 static bool is_time(struct progress *p)
 {
-	uint64_t t, next;
+	uint64_t t = p->on ? now() : 0, next = atomic_load(&p->next);
 
-	if (!p->on)
-		return false;
-	t = now();
-	next = atomic_load(&p->next);
-	return t >= next && atomic_compare_exchange_strong(&p->next, &next, t + EVERY);
+	return p->on && t >= next && atomic_compare_exchange_strong(&p->next, &next, t + EVERY);
 }
 
 void progress_at(struct progress *p, size_t done, size_t all)
 {
+	char text[128];
+
 	if (!is_time(p))
 		return;
-	guard_tell(stderr, "\r");
-	if (all)
-		fprintf(stderr, "%s ... %3zu%%", p->what, done * 100 / all);
-	else
-		fprintf(stderr, "%s ...", p->what);
-	guard_tell(stderr, "\033[K");
-	p->shown = true;
-	shown = p;
+	snprintf(text, sizeof(text), all ? "%s ... %3zu%%" : "%s ...", p->what,
+		 all ? done * 100 / all : 0);
+	show(p, text);
 }
 
 void progress_text(struct progress *p, const char *text)
 {
-	if (!is_time(p))
-		return;
-	guard_tell(stderr, "\r");
-	fprintf(stderr, "%s ...", text);
-	guard_tell(stderr, "\033[K");
-	p->shown = true;
-	shown = p;
+	char line[256];
+
+	snprintf(line, sizeof(line), "%s ...", text);
+	if (is_time(p))
+		show(p, line);
 }
 
 void progress_line(struct progress *p, const char *text)
 {
 	unsigned width = term_width(stderr, 80);
+	char line[512];
 
 	if (!p->on)
 		return;
-	guard_tell(stderr, "\r");
-	fprintf(stderr, "%.*s", (int)(width > 1 ? width - 1 : 1), text);
-	guard_tell(stderr, "\033[K");
+	snprintf(line, sizeof(line), "%.*s", (int)(width > 1 ? width - 1 : 1), text);
+	show(p, line);
 	fflush(stderr);
-	p->shown = true;
-	shown = p;
 }
 
 void progress_clear(void)

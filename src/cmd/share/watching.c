@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/share/watching.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -10,9 +10,6 @@
 #ifndef KYMO_CMD_SHARE_WATCHING_H
 #define KYMO_CMD_SHARE_WATCHING_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "cmd/share/progress.h"
 #include "live/target.h"
 

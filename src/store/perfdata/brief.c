@@ -7,8 +7,6 @@
  * down the page tables of a large one costs more than copying it into memory that is used again,
  * and that a cache holds.
  */
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "store/perfdata/impl.h"
 

@@ -5,7 +5,6 @@
  * that file becomes a mapping at the time it appeared, among the recorded ones, so
  * that an address means what it meant then.
  */
-#include <time.h>
 
 #include "store/perfdata/impl.h"
 #include "store/perfdata/records.h"

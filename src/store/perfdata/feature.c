@@ -4,7 +4,6 @@
  * section of its own after the data (or in a record, in pipe mode). All are
  * optional; one that makes no sense is left out, never an error.
  */
-#include <stdarg.h>
 
 #include "store/perfdata/impl.h"
 

@@ -1,25 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Inside the perf.data reader: what its files share. Not for others.
- *
- *	perfdata.c		opening, the three forms of a recording, closing
- *	store/perfdata/attr.c		attrs and ids to types and sample layouts
- *	store/perfdata/scan.c		pass 1: walk all records, cut them into chunks
- *	store/perfdata/side.c		side-band records, applied to the tasks
- *	store/perfdata/sample.c	one sample's bytes to an event
- *	store/perfdata/read.c		pass 2: chunks, or everything in time order
- *	store/perfdata/brief.c	pass 2: chunks, and only what counting chains needs
- *	store/perfdata/walk.c		all records, for raw dumps
- *	store/perfdata/dump.c		such a dump, in perf's words
- *	store/perfdata/feature.c	the header's features
- *	store/perfdata/info.c		the same as text, in perf's words
- *	store/perfdata/kymo.c		what kymo adds to the format
- *	statdata_read.c		counts (stat record)
- *	store/perfdata/tracing.c	formats and names of tracepoints
- *	store/perfdata/name.c		names of other events, where none were recorded
- *	store/perfdata/swap.c		records of the other endian
- *	store/perfdata/unzip.c	compressed records
- */
+/* Inside the perf.data reader: what its files share. Not for others. */
 #ifndef KYMO_STORE_PERFDATA_IMPL_H
 #define KYMO_STORE_PERFDATA_IMPL_H
 
@@ -28,7 +8,6 @@
 
 #include "base/budget.h"
 #include "base/map.h"
-#include "base/str.h"
 #include "base/vec.h"
 #include "event/count.h"
 #include "store/perfdata/perfdata.h"
@@ -252,6 +231,31 @@ void sample_note_values(struct perfdata *pd, struct decoder *d);
 void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
 /* The time of any kernel record: 0 when it has none. */
 uint64_t record_time(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
+
+/* --- store/perfdata/scan.c and scan_parts.c --- */
+struct scan {
+	struct perfdata *pd;
+	struct decoder d;
+	uint32_t file;
+	const uint8_t *base; /* of the file or unpacked block p lies in */
+	uint64_t base_position;
+	bool unpacked;
+	bool part; /* not from the start: what needs more than the record itself ends it */
+	struct err *e;
+};
+
+/*
+ * Walk whole records from *at to the first one at or behind stop, no further than end; *at is
+ * where it stopped.
+ */
+int scan_run(struct scan *s, const uint8_t **at, const uint8_t *stop, const uint8_t *end);
+
+/*
+ * Walk a large file in parts, by several threads; *at is where the rest begins, which may be all.
+ */
+int scan_parts(struct scan *s, const uint8_t **at, const uint8_t *end);
+/* Less than this is not worth a thread; tests set it. */
+extern size_t scan_part_bytes;
 
 void side_apply(struct perfdata *pd);
 /* store/perfdata/code.c: what jitdump files have into pd->sides; one of them applied; whether

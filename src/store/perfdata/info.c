@@ -6,7 +6,6 @@
 #include "store/perfdata/impl.h"
 
 #include <inttypes.h>
-#include <time.h>
 
 #include "event/attr.h"
 

@@ -2,7 +2,6 @@
 #include "store/perfdata/inject.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/output.h"

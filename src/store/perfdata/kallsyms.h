@@ -9,10 +9,6 @@
 #ifndef KYMO_STORE_PERFDATA_KALLSYMS_H
 #define KYMO_STORE_PERFDATA_KALLSYMS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/str.h"
 
 /* The section of a text, behind what is in ret; packed as well as this build can. */

@@ -6,7 +6,6 @@
  */
 #include "store/perfdata/impl.h"
 
-#include "base/str.h"
 #include "store/perfdata/kallsyms.h"
 
 /* of size 0: announced, but the recording never came to write it */

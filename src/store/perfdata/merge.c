@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/perfdata/merge.h"
-
-#include <string.h>
+#include "store/perfdata/inject.h"
 
 #include "store/perfdata/impl.h"
 #include "store/perfdata/write.h"
@@ -49,8 +47,9 @@ static int find_roles(struct merge *m)
 		return 0;
 	err_set(m->e, ENOENT, "the recording has no %s events",
 		seen & 1u << SWITCH ? "sched:sched_stat_*" : "sched:sched_switch");
-	return err_hint(m->e, "record -e sched:sched_stat_sleep,sched:sched_switch,"
-			      "sched:sched_process_exit -a -g");
+	return err_hint(m->e,
+			"record -e "
+			"sched:sched_stat_sleep,sched:sched_switch,sched:sched_process_exit -a -g");
 }
 
 static void perfdata_merge_forget(struct merge *m, int32_t tid)

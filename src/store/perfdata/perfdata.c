@@ -7,9 +7,7 @@
 #include "store/stat/statdata.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/filemap.h"

@@ -11,9 +11,7 @@
  * record, whose eight bytes are the same in every file; what lies between is
  * counted as cut.
  */
-#include "store/perfdata/scan.h"
-
-#include <unistd.h>
+#include "store/perfdata/impl.h"
 
 /* What was read is given back to the kernel, and comes again when it is looked at. */
 static bool is_dropped(const struct scan *s)

@@ -9,7 +9,7 @@
  * compressed, or has no time), and who goes on there has all that was before.
  */
 #include "base/pool.h"
-#include "store/perfdata/scan.h"
+#include "store/perfdata/impl.h"
 
 size_t scan_part_bytes = (size_t)8 << 20;
 #define PARTS 16

@@ -2,13 +2,10 @@
 #include "store/perfdata/write_impl.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/vec.h"
 #include "config.h"
 #if HAVE_ZSTD
 #	include <zstd.h>

@@ -11,10 +11,8 @@
 #ifndef KYMO_STORE_PERFDATA_WRITE_H
 #define KYMO_STORE_PERFDATA_WRITE_H
 
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/err.h"
 #include "store/perfdata/abi.h"

@@ -3,10 +3,8 @@
  * How a recording ends: features after the data and their table, or, when it cannot go on, what
  * was written up to the last whole record.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "store/perfdata/write_impl.h"
 

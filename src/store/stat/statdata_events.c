@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts as events: a track for each event, CPU and thread. */
-#include "event/trace.h"
 #include "store/stat/statdata.h"
 
 struct counting {

@@ -9,7 +9,6 @@
 #include "store/stat/statdata.h"
 
 #include "store/perfdata/impl.h"
-#include "store/stat/statdata_abi.h"
 
 struct event_places {
 	struct map at; /* thread << 32 | cpu to index + 1 */

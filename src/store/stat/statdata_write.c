@@ -5,7 +5,6 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "store/stat/statdata.h"
-#include "store/stat/statdata_abi.h"
 
 /* perf reads only the first map of threads, and a record has 64 KiB. */
 #define MAX_THREADS ((UINT16_MAX - 16) / sizeof(struct statdata_thread))
@@ -118,8 +117,7 @@ static int put_threads(struct perfdata_writer *w, const struct places *p, struct
 
 	if (p->threads.n > MAX_THREADS) {
 		err_set(e, E2BIG,
-			"%zu threads do not fit the format of perf.data, which has room "
-			"for %zu",
+			"%zu threads do not fit the format of perf.data, which has room for %zu",
 			p->threads.n, MAX_THREADS);
 		return err_hint(e, "name some of them with -p or -t");
 	}
