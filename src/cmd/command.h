@@ -38,6 +38,9 @@ struct command {
 	void (*drop)(void *args); /* frees what args holds, also after bad options; may be NULL */
 };
 
+/* What most have: a table opts for a struct args, and NAME_run(). */
+#define COMMAND_USUAL(name) .opts = opts, .args_size = sizeof(struct args), .run = name##_run
+
 extern const struct command *const commands[]; /* NULL at the end */
 
 const struct command *command_find(const struct command *const *list, const char *name);

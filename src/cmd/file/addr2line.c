@@ -58,6 +58,7 @@ struct run {
 	uint32_t dso;
 	const struct elf *elf;	  /* NULL: addresses are asked for as they are */
 	VEC(struct mapping) maps; /* of --pid */
+	char *maps_text;	  /* into which their paths point */
 };
 
 static const char *addr2line_text(const struct run *r, uint32_t id)
@@ -135,15 +136,14 @@ static struct sym_query asked(const struct run *r, uint64_t addr)
 /* "START-END PERMS OFFSET DEV INODE PATH" */
 static int read_maps(struct run *r, struct err *e)
 {
-	AUTO_FREE char *text = NULL;
 	char file[64];
 	int n;
 
 	snprintf(file, sizeof(file), "/proc/%d/maps", r->a->pid);
-	n = file_read(file, 256u << 20, &text, NULL);
+	n = file_read(file, 256u << 20, &r->maps_text, NULL);
 	if (n < 0)
 		return err_set(e, -n, "cannot read %s: %s", file, strerror(-n));
-	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+	for (char *line = strtok(r->maps_text, "\n"); line; line = strtok(NULL, "\n")) {
 		struct mapping m;
 		char perms[8];
 		int at = 0;
@@ -152,7 +152,7 @@ static int read_maps(struct run *r, struct err *e)
 			   &m.end, perms, &m.offset, &at) < 4 ||
 		    perms[2] != 'x' || at == 0)
 			continue;
-		m.path = mem_strdup(line + at);
+		m.path = line + at;
 		vec_push(&r->maps, m);
 	}
 	return 0;
@@ -265,8 +265,7 @@ static int addr2line_run(void *args, int argc, char **argv, struct err *e)
 	else if (ret == 0)
 		ret = from_stdin(&r, e);
 	vec_free(&q);
-	vec_each (&r.maps, m)
-		free(m->path);
+	free(r.maps_text);
 	vec_free(&r.maps);
 	symbols_free(r.s);
 	return ret;
@@ -284,8 +283,6 @@ const struct command cmd_addr2line = {
 		  "the function, and those it was inlined into" },
 		{ "addr2line -k -f ffffffff81000000", "the kernel function at an address" },
 		{ "addr2line --pid 1234 -fp 7f0123456789", "what a running process has there" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
 	.defaults = &(const struct args){ .params = true },
-	.run = addr2line_run,
+	COMMAND_USUAL(addr2line),
 };

@@ -530,9 +530,7 @@ const struct command cmd_archive = {
 			     { "report -i perf.data.kymo", "read it, on any machine" },
 			     { "archive --unpack perf.data.kymo",
 			       "put its files where perf and kymo look for them" }),
-	.opts = opts,
 	.complete = "@files",
-	.args_size = sizeof(struct args),
-	.run = archive_run,
+	COMMAND_USUAL(archive),
 	.drop = archive_drop,
 };

@@ -399,8 +399,6 @@ const struct command cmd_buildid_cache = {
 		{ "buildid-cache -a ./program", "keep this build, to read recordings of it later" },
 		{ "buildid-cache -l", "what is kept" },
 		{ "buildid-cache -M perf.data", "what a recording needs and is not kept" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
-	.run = buildid_cache_run,
+	COMMAND_USUAL(buildid_cache),
 	.drop = buildid_cache_drop,
 };

@@ -28,60 +28,44 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-/* Which files samples fell into: every worker marks its own list. */
+/* Which files samples fell into. */
 struct marking {
 	struct source *s;
-	uint8_t **hit; /* by worker, by dso */
+	uint8_t *hit; /* by dso; by several threads */
 };
-struct marker {
-	const struct tasks *tasks;
-	uint8_t *hit;
-};
-
-static void buildid_list_mark(struct marker *m, const struct event *ev, enum event_mode mode,
-			      uint64_t ip)
-{
-	uint32_t space = mode == EVENT_MODE_KERNEL ? tasks_kernel_at(m->tasks, ev->time)
-			 : mode == EVENT_MODE_USER ? tasks_space_at(m->tasks, ev->pid, ev->time)
-						   : TASK_SPACE_NONE;
-	const struct task_map *map = tasks_find(m->tasks, space, ip);
-
-	if (map)
-		m->hit[map->dso] = 1;
-}
 
 static int mark_event(void *ctx, const struct event *ev)
 {
-	/* Like perf: where the sample was, not how it got there. */
-	buildid_list_mark(ctx, ev, ev->mode, ev->ip);
+	const struct marking *m = ctx;
+	const struct tasks *tasks = m->s->trace->tasks;
+	uint32_t space = ev->mode == EVENT_MODE_KERNEL ? tasks_kernel_at(tasks, ev->time)
+			 : ev->mode == EVENT_MODE_USER ? tasks_space_at(tasks, ev->pid, ev->time)
+						       : TASK_SPACE_NONE;
+	/* like perf: where the sample was, not how it got there */
+	const struct task_map *map = tasks_find(tasks, space, ev->ip);
+
+	if (map)
+		__atomic_store_n(&m->hit[map->dso], 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
 static int mark_chunk(void *ctx, size_t job, unsigned worker)
 {
 	struct marking *m = ctx;
-	struct marker one = { m->s->trace->tasks, m->hit[worker] };
 
-	return m->s->read_chunk(m->s, job, mark_event, &one, NULL);
+	return m->s->read_chunk(m->s, job, mark_event, m, NULL);
 }
 
 /* Names of the files that were hit. */
 static void find_hits(struct source *s, struct strtab *hit)
 {
 	size_t n = tasks_n_dsos(s->trace->tasks);
-	unsigned threads = pool_threads();
-	struct marking m = { .s = s, .hit = mem_alloc(threads * sizeof(*m.hit)) };
+	AUTO_FREE uint8_t *marks = mem_alloc(n + 1);
 
-	for (unsigned i = 0; i < threads; i++)
-		m.hit[i] = mem_alloc(n + 1);
-	pool_run(s->n_chunks, threads, mark_chunk, &m);
+	pool_run(s->n_chunks, pool_threads(), mark_chunk, &(struct marking){ s, marks });
 	for (uint32_t d = 0; d < n; d++)
-		for (unsigned i = 0; i < threads; i++)
-			if (m.hit[i][d])
-				strtab_add(hit, tasks_dso_file(s->trace->tasks, d));
-	for (unsigned i = 0; i < threads; i++)
-		free(m.hit[i]);
-	free(m.hit);
+		if (marks[d])
+			strtab_add(hit, tasks_dso_file(s->trace->tasks, d));
 }
 
 static void print_line(const uint8_t *id, size_t n, const char *path)
@@ -222,7 +206,5 @@ const struct command cmd_buildid_list = {
 	.usage = "[-i FILE] [OPTIONS]",
 	.examples = EXAMPLES({ "buildid-list -H", "the files of perf.data that samples fell into" },
 			     { "buildid-list -i /bin/ls", "the build-id of a program" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
-	.run = buildid_list_run,
+	COMMAND_USUAL(buildid_list),
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo data convert: perf data's words for `kymo export`, which does the work. */
-#define OPT_ARGS struct args
 #include <string.h>
 
 #include "base/file.h"

@@ -22,7 +22,7 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-void evlist_part(struct evlist_line *l)
+static void evlist_part(struct evlist_line *l)
 {
 	strbuf_putc(l->b, l->more ? ',' : ':');
 	l->more = true;
@@ -134,7 +134,5 @@ const struct command cmd_evlist = {
 	.summary = "list the events of a recording",
 	.usage = "[-i FILE] [OPTIONS]",
 	.examples = EXAMPLES({ "evlist -v", "the events of perf.data with all their settings" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
-	.run = evlist_run,
+	COMMAND_USUAL(evlist),
 };

@@ -11,7 +11,6 @@ struct evlist_line {
 	struct strbuf *b;
 	bool more;
 };
-void evlist_part(struct evlist_line *l);
 setting_fn evlist_setting; /* ctx is the line */
 
 /* The name, and how often there is a sample. Without the end of the line, for what may follow. */

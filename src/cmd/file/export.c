@@ -113,7 +113,6 @@ static char *default_output(const char *input, const struct export_format *f)
 struct work {
 	struct load load;
 	struct lanes lanes;
-	struct progress progress;
 };
 
 static bool wants_thread(void *ctx, const struct event *ev, int32_t tid)
@@ -142,7 +141,7 @@ static bool wants(void *ctx, const struct event *ev)
 
 static void progress(void *ctx, size_t done, size_t all)
 {
-	progress_at(&((struct work *)ctx)->progress, done, all);
+	progress_at(&((struct work *)ctx)->load.progress, done, all);
 }
 
 static const char *cgroup(void *ctx, uint64_t id)
@@ -214,10 +213,10 @@ static int write_all(struct work *w, const struct export_format *f, const char *
 	lanes_init(&w->lanes, w->load.source->trace);
 	if (f->by)
 		export_prepare(x);
-	progress_begin(&w->progress, "writing", w->load.opts.quiet);
+	progress_begin(&w->load.progress, "writing", w->load.opts.quiet);
 	r = f->write(x, e);
 	out_flush(&out);
-	progress_end(&w->progress);
+	progress_end(&w->load.progress);
 	if (r >= 0 && out.error && out.error != EPIPE)
 		r = err_cannot_write(e, out.error, to->path);
 	export_free(x);
@@ -342,7 +341,5 @@ const struct command cmd_export = {
 		{ "export --to firefox --pid 1234 -o one.json",
 		  "one process, for profiler.firefox.com" },
 		{ "export --to csv -o - --time 10%-20%", "the samples of a tenth as rows" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
-	.run = export_run,
+	COMMAND_USUAL(export),
 };

@@ -53,6 +53,7 @@ struct known {
 };
 struct known_list {
 	VEC(struct known) v;
+	struct arena paths;
 	struct err *e;
 };
 
@@ -73,7 +74,7 @@ static int add_known(void *ctx, const char *pair, size_t n)
 			path);
 		return err_hint(l->e, "as 'kymo buildid-list' prints them, with commas between");
 	}
-	k.path = mem_strdup(path);
+	k.path = arena_strdup(&l->paths, path);
 	vec_push(&l->v, k);
 	return 0;
 }
@@ -92,13 +93,6 @@ static int read_known(const char *text, struct known_list *ret, struct err *e)
 	if (r < 0)
 		return err_set(e, -r, "--known-build-ids: cannot read %s: %s", text, strerror(-r));
 	return str_split(file, '\n', add_known, ret);
-}
-
-static void known_free(struct known_list *l)
-{
-	vec_each (&l->v, k)
-		free(k->path);
-	vec_free(&l->v);
 }
 
 struct listing {
@@ -252,7 +246,8 @@ static int inject_run(void *args, int argc, char **argv, struct err *e)
 		input_warn(l.s);
 	if (r == 0 && l.missing && a->verbose)
 		command_note("%zu files were not found or have no build-id", l.missing);
-	known_free(&l.known);
+	vec_free(&l.known.v);
+	arena_free(&l.known.paths);
 	source_close(l.s);
 	return r;
 }
@@ -270,7 +265,5 @@ const struct command cmd_inject = {
 			       "files of another machine, listed there by kymo buildid-list" },
 			     { "record -o - -B -a -- sleep 1 | kymo inject -b | kymo report -i -",
 			       "in a pipe" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
-	.run = inject_run,
+	COMMAND_USUAL(inject),
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo kallsyms: where symbols of the running kernel are, and what is at an address. */
-#define OPT_ARGS struct args
 #include <inttypes.h>
 #include <string.h>
 
@@ -92,7 +91,5 @@ const struct command cmd_kallsyms = {
 	.examples = EXAMPLES({ "kallsyms schedule", "where it is, and of which module" },
 			     { "kallsyms 'tcp_v4_*'", "all of these" },
 			     { "kallsyms 0xffffffff81000100", "what is there" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
-	.run = kallsyms_run,
+	COMMAND_USUAL(kallsyms),
 };

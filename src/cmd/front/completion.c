@@ -128,7 +128,5 @@ const struct command cmd_completion = {
 	.complete = "bash|zsh|fish",
 	.examples = EXAMPLES(
 		{ "completion bash", "print it; eval \"$(kymo completion bash)\" switches it on" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
-	.run = completion_run,
+	COMMAND_USUAL(completion),
 };

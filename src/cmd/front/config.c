@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo config: what is set in perf's configuration files, and setting it. */
-#define OPT_ARGS struct args
 #include "cmd/front/settings.h"
 
 #include <string.h>
@@ -46,7 +45,7 @@ static int write_file(const char *path, const struct config *c, const char *key,
 	for (size_t i = 0; i < c->lines.n; i++)
 		if (strcmp(c->lines.data[i].key, key) != 0)
 			vec_push(&all.lines, c->lines.data[i]);
-	vec_push(&all.lines, (struct config_line){ (char *)key, (char *)value, path });
+	vec_push(&all.lines, (struct config_line){ key, value, path });
 	strbuf_puts(&out, "# this file is auto-generated.\n");
 	for (size_t i = 0; i < all.lines.n; i++) {
 		size_t n = strcspn(all.lines.data[i].key, ".");
@@ -171,7 +170,5 @@ const struct command cmd_config = {
 		{ "config -l", "what is set" },
 		{ "config report.children=false", "kymo report --no-children, from now on" },
 		{ "config --known", "what can be set" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
-	.run = config_run,
+	COMMAND_USUAL(config),
 };

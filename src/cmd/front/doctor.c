@@ -84,7 +84,5 @@ const struct command cmd_doctor = {
 		{ "doctor -p 1234", "will a profile of this process have stacks and names?" },
 		{ "doctor -q", "just the commands that would help" },
 		{ "doctor -j | jq '.[] | select(.id == \"pmu\")'", "for scripts" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
-	.run = doctor_run,
+	COMMAND_USUAL(doctor),
 };

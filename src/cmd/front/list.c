@@ -183,8 +183,6 @@ const struct command cmd_list = {
 		{ "list hw cache", "hardware and cache events" },
 		{ "list analyses", "what is made of recordings, and what it takes" },
 		{ "list --parse cycles:u,sched:sched_switch", "what a -e text means here" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
 	.defaults = &(const struct args){ .desc = true },
-	.run = list_run,
+	COMMAND_USUAL(list),
 };

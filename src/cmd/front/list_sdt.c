@@ -20,6 +20,7 @@ struct search {
 	const struct list *l;
 	int dir;
 	VEC(struct found) found;
+	struct arena texts;
 	const char *path; /* of the file that is being read */
 	const struct build_id *id;
 };
@@ -36,7 +37,8 @@ static int note_probe(void *ctx, const struct usdt_probe *p)
 			return 0;
 	if (!list_matches_name(s->l, name))
 		return 0;
-	f = (struct found){ .name = mem_strdup(name), .path = mem_strdup(s->path) };
+	f = (struct found){ .name = arena_strdup(&s->texts, name),
+			    .path = arena_strdup(&s->texts, s->path) };
 	build_id_text(s->id, f.id);
 	vec_push(&s->found, f);
 	return 0;
@@ -110,9 +112,6 @@ void list_sdt(struct list *l)
 		qsort(s.found.data, s.found.n, sizeof(*s.found.data), list_sdt_by_name);
 	for (size_t i = 0; i < s.found.n; i++)
 		list_sdt_show(l, &s, i);
-	for (size_t i = 0; i < s.found.n; i++) {
-		free(s.found.data[i].name);
-		free(s.found.data[i].path);
-	}
 	vec_free(&s.found);
+	arena_free(&s.texts);
 }

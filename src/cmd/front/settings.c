@@ -74,7 +74,7 @@ static char *value_of(char *s)
 
 static void settings_parse(struct config *c, const char *path, char *text)
 {
-	AUTO_FREE char *section = mem_strdup("");
+	const char *section = "";
 	unsigned n = 0;
 
 	for (char *line, *rest = text; (line = strsep(&rest, "\n"));) {
@@ -85,8 +85,7 @@ static void settings_parse(struct config *c, const char *path, char *text)
 			continue;
 		if (*s == '[' && (end = strchr(s, ']'))) {
 			*end = '\0';
-			free(section);
-			section = mem_strdup(trimmed(s + 1));
+			section = arena_strdup(&c->texts, trimmed(s + 1));
 			continue;
 		}
 		if (!*section) {
@@ -98,8 +97,9 @@ static void settings_parse(struct config *c, const char *path, char *text)
 			*equals = '\0';
 		vec_push(&c->lines,
 			 (struct config_line){
-				 .key = mem_printf("%s.%s", section, trimmed(s)),
-				 .value = mem_strdup(equals ? value_of(equals + 1) : "true"),
+				 .key = arena_printf(&c->texts, "%s.%s", section, trimmed(s)),
+				 .value = arena_strdup(&c->texts,
+						       equals ? value_of(equals + 1) : "true"),
 				 .path = path });
 	}
 }
@@ -129,10 +129,10 @@ void config_read(struct config *c, unsigned which)
 
 	*c = (struct config){ 0 };
 	if (only && *only) {
-		c->user = mem_strdup(only);
+		c->user = only;
 	} else {
-		c->system = mem_strdup("/etc/perfconfig");
-		c->user = home ? mem_printf("%s/.perfconfig", home) : NULL;
+		c->system = "/etc/perfconfig";
+		c->user = home ? arena_printf(&c->texts, "%s/.perfconfig", home) : NULL;
 	}
 	if (which & CONFIG_SYSTEM)
 		read_file(c, c->system);
@@ -142,13 +142,8 @@ void config_read(struct config *c, unsigned which)
 
 void config_free(struct config *c)
 {
-	vec_each (&c->lines, l) {
-		free(l->key);
-		free(l->value);
-	}
 	vec_free(&c->lines);
-	free(c->system);
-	free(c->user);
+	arena_free(&c->texts);
 }
 
 const char *config_get(const struct config *c, const char *key)

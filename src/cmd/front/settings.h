@@ -15,14 +15,15 @@
 #include "cmd/command.h"
 
 struct config_line {
-	char *key, *value; /* "report.children", "false" */
-	const char *path;  /* of config_files */
+	const char *key, *value; /* "report.children", "false" */
+	const char *path;	 /* of config_files */
 };
 
 struct config {
 	VEC(struct config_line) lines; /* in their order: the last one of a key counts */
-	char *system, *user;	       /* the files; NULL: none */
-	char note[512];		       /* why a file, or a part of it, was not taken; "" */
+	const char *system, *user;     /* the files; NULL: none */
+	struct arena texts;
+	char note[512]; /* why a file, or a part of it, was not taken; "" */
 };
 
 /* which: CONFIG_SYSTEM, CONFIG_USER or both. PERF_CONFIG names the only file there is. */

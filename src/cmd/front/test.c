@@ -5,7 +5,6 @@
  * kymo watches itself do a known thing and looks for just that: so many calls, these functions
  * in this order. doctor says what the kernel grants; this says what comes of it.
  */
-#define OPT_ARGS struct args
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -238,7 +237,5 @@ const struct command cmd_test = {
 	.about = "kymo watches itself do a known thing and looks for just that. It takes some "
 		 "seconds; kymo doctor says more of what does not work.",
 	.examples = EXAMPLES({ "test", "does recording, naming, unwinding, tracing work here?" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
-	.run = test_run,
+	COMMAND_USUAL(test),
 };

@@ -41,7 +41,5 @@ const struct command cmd_version = {
 	.summary = "show the version and what it was built with",
 	.usage = "[--build-options]",
 	.examples = EXAMPLES({ "version --build-options", "what this build can do" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
-	.run = version_run,
+	COMMAND_USUAL(version),
 };

@@ -269,41 +269,22 @@ static int each_target(struct adding *a, char *const *words, size_t n, here_fn *
 	return err;
 }
 
-static int probe_add_add(struct adding *a, char *const *words, size_t n, struct err *e)
-{
-	return each_target(a, words, n, add_here, e);
-}
-
-static int show_definition(struct adding *a, const char *text, struct err *e)
-{
-	char *word = (char *)text;
-
-	return each_target(a, &word, 1, show_here, e);
-}
-
-static void say_next(const struct adding *a)
-{
-	if (!a->last || a->o->quiet)
-		return;
-	fprintf(stderr,
-		"\nYou can now use it in all kymo's commands, such as:\n\n\tkymo record -e %s -a "
-		"sleep 1\n\n",
-		a->last);
-}
-
-/* Several quoted definitions, or one whose words the shell took apart. */
-static int add_words(struct adding *a, int argc, char **argv, struct err *e)
+/* Each is a definition of its own. */
+static int one_by_one(struct adding *a, const char *const *text, size_t n, here_fn *fn,
+		      struct err *e)
 {
 	int err = 0;
 
-	if (argc > 1 && !strchr(argv[0], ' '))
-		return probe_add_add(a, argv, (size_t)argc, e);
-	for (int i = 0; i < argc && err == 0; i++)
-		err = probe_add_add(a, argv + i, 1, e);
+	for (size_t i = 0; i < n && err == 0; i++) {
+		char *word = (char *)text[i];
+
+		err = each_target(a, &word, 1, fn, e);
+	}
 	return err;
 }
 
-int probe_add_all(const struct probe_opts *o, const struct probe_wanted *w, struct err *e)
+int probe_add_all(const struct probe_opts *o, const struct vec_strs *define,
+		  const struct vec_strs *add, int argc, char **argv, struct err *e)
 {
 	struct probe_target t;
 	struct adding a = { .o = o, .t = &t };
@@ -311,11 +292,11 @@ int probe_add_all(const struct probe_opts *o, const struct probe_wanted *w, stru
 
 	if (err < 0)
 		return err;
-	if ((w->n_add || w->argc) && t.foreign && !o->dry_run) {
+	if ((add->n || argc) && t.foreign && !o->dry_run) {
 		err_set(e, ESTALE, "%s is not the running kernel's (another build-id)",
 			o->target.vmlinux);
 		err = err_hint(e, "-D shows what that kernel would have to be told");
-	} else if (w->n_add || w->argc) {
+	} else if (add->n || argc) {
 		a.root = tracefs_find(o->dry_run ? NULL : e);
 		if (a.root)
 			err = probe_events_read(a.root, &a.have, o->dry_run ? NULL : e);
@@ -324,17 +305,21 @@ int probe_add_all(const struct probe_opts *o, const struct probe_wanted *w, stru
 		if (o->dry_run)
 			err = 0;
 	}
-	for (size_t i = 0; i < w->n_define && err == 0; i++)
-		err = show_definition(&a, w->define[i], e);
-	for (size_t i = 0; i < w->n_add && err == 0; i++) {
-		char *word = (char *)w->add[i];
-
-		err = probe_add_add(&a, &word, 1, e);
-	}
 	if (err == 0)
-		err = add_words(&a, w->argc, w->argv, e);
+		err = one_by_one(&a, define->data, define->n, show_here, e);
 	if (err == 0)
-		say_next(&a);
+		err = one_by_one(&a, add->data, add->n, add_here, e);
+	/* several quoted definitions, or one whose words the shell took apart */
+	if (err == 0 && argc > 1 && !strchr(argv[0], ' '))
+		err = each_target(&a, argv, (size_t)argc, add_here, e);
+	else if (err == 0)
+		err = one_by_one(&a, (const char *const *)argv, (size_t)argc, add_here, e);
+	if (err == 0 && a.last && !o->quiet)
+		fprintf(stderr,
+			"\nYou can now use it in all kymo's commands, such as:\n\n\tkymo record -e "
+			"%s "
+			"-a sleep 1\n\n",
+			a.last);
 	probe_events_free(&a.have);
 	arena_free(&a.arena);
 	probe_target_close(&t);

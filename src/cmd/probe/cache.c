@@ -12,8 +12,8 @@
 /* --- listing and removing --- */
 
 struct walk {
-	const struct probe_opts *o;
-	const char *pattern; /* NULL: all */
+	const struct probe_opts *o; /* of removing; NULL: they are listed */
+	const char *pattern;	    /* NULL: all */
 	int dir;
 	unsigned n;
 	struct err *e;
@@ -29,73 +29,63 @@ static bool probe_cache_wanted(const struct kept_probe *k, const char *pattern)
 	       probe_kept_named(k, group, colon ? colon + 1 : pattern);
 }
 
-static int list_file(void *ctx, const struct build_id *id, const char *path)
+/* Lists what is wanted of a file, or with options removes it. */
+static int walk_file(void *ctx, const struct build_id *id, const char *path)
 {
 	struct walk *w = ctx;
 	struct kept_probes kept;
 	char text[BUILD_ID_TEXT];
-	bool titled = false;
-
-	if (kept_probes_read(w->dir, id, &kept) < 0)
-		return 0;
-	vec_each (&kept.list, k) {
-		if (!probe_cache_wanted(k, w->pattern))
-			continue;
-		if (!titled)
-			printf("%s (%s):\n", path, build_id_text(id, text));
-		titled = true;
-		puts(k->spec);
-	}
-	kept_probes_free(&kept);
-	return 0;
-}
-
-int probe_cache_list(const char *filter, struct err *e)
-{
-	struct err none = { 0 };
-	struct walk w = { .pattern = filter, .dir = debugdir_open(NULL, false, &none), .e = e };
-
-	if (w.dir < 0) /* nobody has kept anything yet */
-		return 0;
-	debugdir_each(w.dir, list_file, &w);
-	close(w.dir);
-	return 0;
-}
-
-static int remove_of_file(void *ctx, const struct build_id *id, const char *path)
-{
-	struct walk *w = ctx;
-	struct kept_probes kept;
 	unsigned before = w->n;
 	int r = 0;
 
 	if (kept_probes_read(w->dir, id, &kept) < 0)
 		return 0;
 	for (size_t i = 0; i < kept.list.n;) {
-		if (!probe_cache_wanted(&kept.list.data[i], w->pattern)) {
+		const struct kept_probe *k = &kept.list.data[i];
+
+		if (!probe_cache_wanted(k, w->pattern)) {
 			i++;
 			continue;
 		}
-		if (!w->o->quiet)
-			fprintf(stderr, "Removed cached event: %s\n", kept.list.data[i].spec);
-		kept_probes_remove(&kept, i);
+		if (!w->o && w->n == before)
+			printf("%s (%s):\n", path, build_id_text(id, text));
+		if (!w->o)
+			puts(k->spec);
+		else if (!w->o->quiet)
+			fprintf(stderr, "Removed cached event: %s\n", k->spec);
+		if (w->o)
+			kept_probes_remove(&kept, i);
+		else
+			i++;
 		w->n++;
 	}
-	if (w->n > before && !w->o->dry_run)
+	if (w->o && w->n > before && !w->o->dry_run)
 		r = kept_probes_write(w->dir, path, id, &kept, w->e);
 	kept_probes_free(&kept);
 	return r;
 }
 
+int probe_cache_list(const char *filter, struct err *e)
+{
+	struct walk w = { .pattern = filter, .dir = debugdir_open(NULL, false, NULL), .e = e };
+
+	if (w.dir < 0) /* nobody has kept anything yet */
+		return 0;
+	debugdir_each(w.dir, walk_file, &w);
+	close(w.dir);
+	return 0;
+}
+
 int probe_cache_remove(const struct probe_opts *o, const char *pattern, struct err *e)
 {
-	struct walk w = { .o = o, .pattern = pattern, .e = e };
+	struct walk w = {
+		.o = o, .pattern = pattern, .dir = debugdir_open(NULL, false, e), .e = e
+	};
 	int r;
 
-	w.dir = debugdir_open(NULL, false, e);
 	if (w.dir < 0)
 		return w.dir;
-	r = debugdir_each(w.dir, remove_of_file, &w);
+	r = debugdir_each(w.dir, walk_file, &w);
 	close(w.dir);
 	if (r < 0 || w.n)
 		return r;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo funccount: how often kernel functions are called, counted in the kernel. */
-#define OPT_ARGS struct args
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -23,7 +22,7 @@ struct args {
 };
 
 struct row {
-	char *name;
+	const char *name;
 	uint64_t n, before; /* before: what was counted in earlier intervals */
 };
 
@@ -32,7 +31,7 @@ struct counting {
 	struct ftrace f;
 	struct ftrace_opts o;
 	VEC(struct row) rows;
-	struct map by_name; /* hash of the name to index + 1, for the profiler */
+	struct strtab names; /* by which the profiler's rows are found */
 	bool profiler;
 	uint64_t missed;
 	const char *how;
@@ -42,7 +41,6 @@ struct counting {
 static int find_functions(struct counting *c, const char *pattern, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
-	struct strtab seen = { 0 };
 	struct str_nearest near = { .typed = pattern };
 	char *save = NULL, list[256];
 	int r = ftrace_get(c->f.root, "available_filter_functions", &text, NULL, e);
@@ -52,16 +50,17 @@ static int find_functions(struct counting *c, const char *pattern, struct err *e
 		return functool_hint(e, -ENOENT);
 	}
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		size_t before = seen.n;
+		size_t before = c->names.n;
+		uint32_t id;
 
 		line[strcspn(line, " \t")] = '\0';
 		if (!str_glob(pattern, line)) {
 			str_nearest_add(&near, line);
 			continue;
 		}
-		strtab_add(&seen, line);
-		if (seen.n > before)
-			vec_push(&c->rows, (struct row){ .name = mem_strdup(line) });
+		id = strtab_add(&c->names, line);
+		if (c->names.n > before)
+			vec_push(&c->rows, (struct row){ .name = strtab_get(&c->names, id) });
 	}
 	if (!c->rows.n) {
 		err_set(e, ENOENT, "no kernel function matches '%s'", pattern);
@@ -69,7 +68,6 @@ static int find_functions(struct counting *c, const char *pattern, struct err *e
 			    ? err_hint(e, "did you mean %s?", list)
 			    : err_hint(e, "kymo ftrace list -f lists those that can be traced");
 	}
-	strtab_free(&seen);
 	return r;
 }
 
@@ -95,9 +93,6 @@ static void read_profiler(struct counting *c)
 
 	vec_each (&c->rows, r)
 		r->n = 0;
-	for (size_t i = 0; i < c->rows.n && !c->by_name.n; i++)
-		*map_at(&c->by_name,
-			map_hash_bytes(c->rows.data[i].name, strlen(c->rows.data[i].name))) = i + 1;
 	if (file_list(dir, &names) < 0)
 		return;
 	for (size_t i = 0; i < names.n; i++) {
@@ -110,11 +105,11 @@ static void read_profiler(struct counting *c)
 		for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
 			char name[256];
 			unsigned long long n;
-			const uint64_t *at;
+			uint32_t id;
 
 			if (sscanf(l, " %255s %llu", name, &n) == 2 &&
-			    (at = map_find(&c->by_name, map_hash_bytes(name, strlen(name)))))
-				c->rows.data[*at - 1].n += n;
+			    (id = strtab_find(&c->names, name)) != STRTAB_NONE)
+				c->rows.data[id].n += n;
 		}
 	}
 	file_names_free(&names);
@@ -167,7 +162,6 @@ static int start_probes(struct counting *c, struct err *e)
 		if (r < 0) { /* some functions cannot be probed */
 			if (!refused++ && e)
 				*e = why;
-			free(c->rows.data[i].name);
 			continue;
 		}
 		c->rows.data[kept++] = c->rows.data[i];
@@ -319,11 +313,9 @@ static int funccount_run(void *args, int argc, char **argv, struct err *e)
 		r = funccount_count(&c, argv[0], command, &w, e);
 	ftrace_wait_close(&w);
 	ftrace_run_close(&c.f);
-	vec_each (&c.rows, x)
-		free(x->name);
 	vec_free(&c.rows);
 	vec_free(&c.o.buffers);
-	map_free(&c.by_name);
+	strtab_free(&c.names);
 	return r < 0 ? r : w.exit_code;
 }
 

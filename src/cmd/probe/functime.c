@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo functime: how long calls of a function take: a histogram, and the slowest with their
  * arguments. */
-#define OPT_ARGS struct args
 #include <inttypes.h>
 #include <string.h>
 

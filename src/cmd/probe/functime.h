@@ -23,11 +23,8 @@ struct functime_sums {
 	size_t keep; /* so many of them */
 };
 
-/* text becomes ours. */
-void functime_add(struct functime_sums *s, uint64_t time, uint64_t took, int32_t tid, char *text);
-/* Among the slowest only. comm may be NULL. */
+/* Among the slowest only; its text becomes ours. comm may be NULL. */
 void functime_keep(struct functime_sums *s, struct functime_call c, const char *comm);
-void functime_ns(uint64_t ns, char *buf, size_t size);
 /* The histogram and a line about all; what: "calls". There must be some. */
 void functime_print(const struct functime_sums *s, const char *what);
 void functime_print_slow(struct functime_sums *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a recording of beginnings and ends to times: calls, interrupts, turns on a CPU. */
+/* Timed calls summed up and shown; out of a recording, too: calls, interrupts, turns on a CPU. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,16 +13,130 @@
 
 #define MAX_NESTED 64
 
+void functime_keep(struct functime_sums *s, struct functime_call c, const char *comm)
+{
+	size_t least = 0;
+
+	snprintf(c.comm, sizeof(c.comm), "%s", comm && *comm ? comm : "<...>");
+	if (s->slow.n < s->keep) {
+		vec_push(&s->slow, c);
+		return;
+	}
+	for (size_t i = 1; i < s->slow.n; i++)
+		if (s->slow.data[i].took < s->slow.data[least].took)
+			least = i;
+	if (s->slow.n && s->slow.data[least].took < c.took) {
+		free(s->slow.data[least].text);
+		s->slow.data[least] = c;
+	} else {
+		free(c.text);
+	}
+}
+
+static void functime_add(struct functime_sums *s, uint64_t time, uint64_t took, int32_t tid,
+			 char *text)
+{
+	int b = took ? 64 - __builtin_clzll(took) : 0;
+
+	s->bucket[b < FUNCTIME_BUCKETS ? b : FUNCTIME_BUCKETS - 1]++;
+	s->n++;
+	s->sum += took;
+	s->max = took > s->max ? took : s->max;
+	functime_keep(
+		s, (struct functime_call){ .time = time, .took = took, .tid = tid, .text = text },
+		NULL);
+}
+
+static void functime_ns(uint64_t ns, char *buf, size_t size)
+{
+	if (ns >= 1000000000)
+		snprintf(buf, size, "%gs", (double)ns / 1e9);
+	else if (ns >= 1000000)
+		snprintf(buf, size, "%.4gms", (double)ns / 1e6);
+	else if (ns >= 1000)
+		snprintf(buf, size, "%.4gus", (double)ns / 1e3);
+	else
+		snprintf(buf, size, "%" PRIu64 "ns", ns);
+}
+
+static void print_hist(const struct functime_sums *s)
+{
+	uint64_t most = 0;
+	int first = FUNCTIME_BUCKETS, last = -1;
+
+	for (int i = 0; i < FUNCTIME_BUCKETS; i++)
+		if (s->bucket[i]) {
+			first = i < first ? i : first;
+			last = i;
+			most = s->bucket[i] > most ? s->bucket[i] : most;
+		}
+	printf("%12s %12s %10s\n", "FROM", "TO", "CALLS");
+	for (int i = first; i <= last; i++) {
+		char from[32], to[32];
+
+		functime_ns(i ? 1ull << (i - 1) : 0, from, sizeof(from));
+		functime_ns(i < 63 ? 1ull << i : UINT64_MAX, to, sizeof(to));
+		printf("%12s %12s %10" PRIu64 " |%-40.*s|\n", from, to, s->bucket[i],
+		       (int)(s->bucket[i] * 40 / most), "****************************************");
+	}
+}
+
+void functime_print(const struct functime_sums *s, const char *what)
+{
+	char mean[32], max[32];
+
+	functime_ns(s->sum / s->n, mean, sizeof(mean));
+	functime_ns(s->max, max, sizeof(max));
+	print_hist(s);
+	printf("\n%" PRIu64 " %s, %s on average, %s at most\n", s->n, what, mean, max);
+}
+
+static int by_took(const void *a, const void *b)
+{
+	const struct functime_call *x = a, *y = b;
+
+	return x->took > y->took ? -1 : x->took < y->took;
+}
+
+void functime_print_slow(struct functime_sums *s)
+{
+	if (s->slow.n) {
+		qsort(s->slow.data, s->slow.n, sizeof(*s->slow.data), by_took);
+		printf("\n%12s %14s %-16s %8s  %s\n", "TOOK", "AT", "TASK", "TID", "CALL");
+	}
+	vec_each (&s->slow, c) {
+		char took[32];
+
+		functime_ns(c->took, took, sizeof(took));
+		printf("%12s %7" PRIu64 ".%06" PRIu64 " %-16s %8d  %s\n", took,
+		       c->time / 1000000000, c->time / 1000 % 1000000, c->comm, c->tid, c->text);
+	}
+	if (s->lone)
+		printf("\n%" PRIu64 " more of which only one end was seen\n", s->lone);
+}
+
+void functime_free(struct functime_sums *s)
+{
+	vec_each (&s->slow, c)
+		free(c->text);
+	vec_free(&s->slow);
+}
+
+/* --- from a recording of beginnings and ends --- */
+
 /* One kind of interrupt, or threads of one name. */
 struct kind {
 	uint64_t n, sum, max;
 };
 
+/* What has begun on a CPU or in a thread. */
 struct nest {
-	uint64_t time[MAX_NESTED];
-	int32_t tid[MAX_NESTED];
-	uint32_t kind[MAX_NESTED];
-	char *text[MAX_NESTED];
+	struct begun {
+		uint64_t time;
+		int32_t tid;
+		uint32_t kind;
+		char *text;
+	} begun[MAX_NESTED];
 	size_t n;
 };
 
@@ -85,42 +199,42 @@ static void add_kind(struct timing *t, uint32_t id, uint64_t took)
 
 static void begin_one(struct timing *t, struct nest *n, const struct event *ev, int32_t tid)
 {
+	char *text;
+
 	if (n->n == MAX_NESTED)
 		return;
-	n->time[n->n] = ev->time;
-	n->tid[n->n] = tid;
-	n->text[n->n] = t->plan->turns ? mem_printf("CPU %u", ev->cpu)
-				       : functime_pairs_text_of(t, ev, t->begin);
-	n->kind[n->n] = t->plan->kind && !t->plan->turns
-				? functime_pairs_kind_of(t, ev, n->text[n->n])
-				: STRTAB_NONE;
-	n->n++;
+	text = t->plan->turns ? mem_printf("CPU %u", ev->cpu)
+			      : functime_pairs_text_of(t, ev, t->begin);
+	n->begun[n->n++] = (struct begun){ ev->time, tid,
+					   t->plan->kind && !t->plan->turns
+						   ? functime_pairs_kind_of(t, ev, text)
+						   : STRTAB_NONE,
+					   text };
 }
 
 static void end_one(struct timing *t, struct nest *n, const struct event *ev)
 {
-	uint64_t took;
+	struct begun *b;
 	int64_t tid;
 
 	if (!n->n) {
 		t->sums.lone++;
 		return;
 	}
-	n->n--;
+	b = &n->begun[--n->n];
 	if (t->plan->turns) {
 		/* not every switch is seen: another's end is not this one's */
 		if (!t->prev_pid || !field_int(t->prev_pid, ev->raw, ev->raw_size, &tid) ||
-		    tid != n->tid[n->n]) {
-			free(n->text[n->n]);
+		    tid != b->tid) {
+			free(b->text);
 			t->sums.lone++;
 			return;
 		}
 		/* the name it has now: it may have become another program meanwhile */
-		n->kind[n->n] = functime_pairs_kind_of(t, ev, n->text[n->n]);
+		b->kind = functime_pairs_kind_of(t, ev, b->text);
 	}
-	took = ev->time - n->time[n->n];
-	add_kind(t, n->kind[n->n], took);
-	functime_add(&t->sums, n->time[n->n], took, n->tid[n->n], n->text[n->n]);
+	add_kind(t, b->kind, ev->time - b->time);
+	functime_add(&t->sums, b->time, ev->time - b->time, b->tid, b->text);
 }
 
 /* With -p, switches to others are seen as well, but not how long they stay. */
@@ -239,7 +353,7 @@ int functime_pairs(struct source *s, const struct functime_plan *p, const struct
 	input_warn(s);
 	vec_each (&t.nests, x) {
 		for (size_t i = 0; i < (*x)->n; i++)
-			free((*x)->text[i]);
+			free((*x)->begun[i].text);
 		free(*x);
 	}
 	vec_free(&t.nests);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo functrace, funcgraph, funcslower: kernel functions as they are called. */
-#define OPT_ARGS struct args
 #include <string.h>
 
 #include "base/str.h"

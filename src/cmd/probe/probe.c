@@ -189,14 +189,7 @@ static int probe_run(void *opaque, int argc, char **argv, struct err *e)
 	if (err < 0)
 		return err;
 	if (a->add.n || a->define.n || argc)
-		return probe_add_all(&a->o,
-				     &(struct probe_wanted){ .define = a->define.data,
-							     .n_define = a->define.n,
-							     .add = a->add.data,
-							     .n_add = a->add.n,
-							     .argc = argc,
-							     .argv = argv },
-				     e);
+		return probe_add_all(&a->o, &a->define, &a->add, argc, argv, e);
 	if (a->remove.n || a->list || a->lines.n || a->vars.n || a->functions)
 		return 0;
 	err_set(e, EINVAL, "what should be probed?");
@@ -241,9 +234,7 @@ const struct command cmd_probe = {
 		{ "probe -x ./app '%sdt_app:*'", "all static probes of a provider" },
 		{ "probe --cache -x ./app 'hot=parse:14 len'", "kept, to be had again as %hot" },
 		{ "probe -l", "what was added" }, { "probe -d 'probe_app:*'", "remove it" }),
-	.opts = opts,
-	.args_size = sizeof(struct args),
 	.defaults = &defaults,
-	.run = probe_run,
+	COMMAND_USUAL(probe),
 	.drop = probe_drop,
 };

@@ -24,13 +24,8 @@ int probe_show_functions(const struct probe_opts *o, const char *filter, struct 
 int probe_show_list(const struct probe_opts *o, const char *filter, struct err *e);
 
 /* cmd/probe/add.c: definitions to show, and probes to add; argc words are one probe, or several. */
-struct probe_wanted {
-	const char *const *define, *const *add;
-	size_t n_define, n_add;
-	char **argv;
-	int argc;
-};
-int probe_add_all(const struct probe_opts *o, const struct probe_wanted *w, struct err *e);
+int probe_add_all(const struct probe_opts *o, const struct vec_strs *define,
+		  const struct vec_strs *add, int argc, char **argv, struct err *e);
 
 /* cmd/probe/cache.c: the probes that are kept beside files in the build-id cache. */
 int probe_cache_list(const char *filter, struct err *e);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo tpoint, kprobe, uprobe: events one by one as the kernel words them. */
-#define OPT_ARGS struct args
 #include <string.h>
 
 #include "base/file.h"

@@ -2,90 +2,19 @@
 #include "cmd/probe/probe.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "live/run/env.h"
 #include "sym/disasm/code.h"
 #include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
 #include "sym/names/demangle.h"
 
-/* Where libraries are: "libc" is libc.so.6 in one of these. */
-static const char *const library_dirs[] = {
-	"/lib/x86_64-linux-gnu",
-	"/usr/lib/x86_64-linux-gnu",
-	"/lib/aarch64-linux-gnu",
-	"/usr/lib/aarch64-linux-gnu",
-	"/lib64",
-	"/usr/lib64",
-	"/lib",
-	"/usr/lib",
-	"/usr/local/lib",
-};
-
-static char *in_path(const char *name)
-{
-	const char *path = getenv("PATH");
-
-	path = path ? path : "/usr/bin:/bin";
-	while (*path) {
-		size_t n = strcspn(path, ":");
-		char *full = mem_printf("%.*s/%s", (int)n, path, name);
-
-		if (access(full, X_OK) == 0)
-			return full;
-		free(full);
-		path += n + (path[n] == ':');
-	}
-	return NULL;
-}
-
-/* libc.so is a text for the linker. */
-static bool is_elf(const char *path)
-{
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char start[4];
-
-	return fd >= 0 && read(fd, start, 4) == 4 && memcmp(start, ELFMAG, 4) == 0;
-}
-
-static char *in_libraries(const char *name)
-{
-	AUTO_FREE char *pattern = mem_printf("%s.so*", name);
-
-	for (size_t i = 0; i < ARRAY_SIZE(library_dirs); i++) {
-		struct file_names names = { 0 };
-		char *found = NULL;
-
-		if (file_list(library_dirs[i], &names) == 0)
-			for (size_t k = 0; k < names.n && !found; k++) {
-				if (strcmp(names.name[k], name) != 0 &&
-				    !str_glob(pattern, names.name[k]))
-					continue;
-				found = mem_printf("%s/%s", library_dirs[i], names.name[k]);
-				if (!is_elf(found)) {
-					free(found);
-					found = NULL;
-				}
-			}
-		file_names_free(&names);
-		if (found)
-			return found;
-	}
-	return NULL;
-}
-
 int uprobe_path(const char *target, char **ret, struct err *e)
 {
-	AUTO_FREE char *found = NULL;
-	char *real;
+	AUTO_FREE char *found = run_find_file(target);
+	char *real = found ? realpath(found, NULL) : NULL;
 
-	if (strchr(target, '/'))
-		found = mem_strdup(target);
-	else if (!(found = str_starts(target, "lib") ? in_libraries(target) : in_path(target)))
-		found = str_starts(target, "lib") ? in_path(target) : in_libraries(target);
-	real = found ? realpath(found, NULL) : NULL;
 	if (!real) {
 		err_set(e, ENOENT, "there is no program or library '%s'", target);
 		return err_hint(e, "give its path");

@@ -11,6 +11,17 @@
 #include "kern/cpu.h"
 #include "live/capture/attr.h"
 
+/* Which word of a list these n bytes are; n_words: none of them. */
+static size_t opts_word(const char *const *words, size_t n_words, const char *text, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n_words && (strlen(words[i]) != n || strncasecmp(words[i], text, n) != 0))
+		i++;
+	return i;
+}
+#define OPTS_WORD(words, text, n) opts_word(words, ARRAY_SIZE(words), text, n)
+
 int record_on_event(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	return spec_parse(&((struct record_args *)args)->o.events, value, events_env(), e);
@@ -46,30 +57,24 @@ int record_on_freq(const struct opt *o, const char *value, bool unset, void *arg
 
 int record_on_chain(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	static const struct {
-		const char *name;
-		enum capture_chain chain;
-	} modes[] = {
-		{ "auto", CAPTURE_AUTO }, { "fp", CAPTURE_FP },	      { "dwarf", CAPTURE_DWARF },
-		{ "lbr", CAPTURE_LBR },	  { "no", CAPTURE_NO_CHAIN },
-	};
+	static const char *const names[] = { "auto", "fp", "dwarf", "lbr", "no" };
+	static const enum capture_chain chains[] = { CAPTURE_AUTO, CAPTURE_FP, CAPTURE_DWARF,
+						     CAPTURE_LBR, CAPTURE_NO_CHAIN };
 	struct record_args *a = args;
-	size_t n = value ? strcspn(value, ",") : 0, i = 0;
+	size_t n = value ? strcspn(value, ",") : 0, i;
 	uint64_t size;
 
 	if (unset || !value) {
 		a->o.capture.chain = unset ? CAPTURE_NO_CHAIN : CAPTURE_AUTO;
 		return 0;
 	}
-	while (i < ARRAY_SIZE(modes) &&
-	       (strlen(modes[i].name) != n || memcmp(modes[i].name, value, n) != 0))
-		i++;
-	if (i == ARRAY_SIZE(modes)) {
+	i = OPTS_WORD(names, value, n);
+	if (i == ARRAY_SIZE(names)) {
 		err_set(e, EINVAL, "--call-graph does not know '%s'", value);
 		return err_hint(e, "auto, fp, dwarf[,SIZE] or lbr");
 	}
-	a->o.capture.chain = modes[i].chain;
-	if (!value[n] || modes[i].chain != CAPTURE_DWARF)
+	a->o.capture.chain = chains[i];
+	if (!value[n] || chains[i] != CAPTURE_DWARF)
 		return 0;
 	if (!str_u64(value + n + 1, &size) || size < 8 || size > 65528) {
 		err_set(e, EINVAL, "a stack copy has 8 to 65528 bytes, not '%s'", value + n + 1);
@@ -104,22 +109,15 @@ int record_on_mmap(const struct opt *o, const char *value, bool unset, void *arg
 
 int record_on_clock(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	static const struct {
-		const char *name;
-		int id;
-	} clocks[] = {
-		{ "monotonic", CLOCK_MONOTONIC },
-		{ "mono", CLOCK_MONOTONIC },
-		{ "monotonic_raw", CLOCK_MONOTONIC_RAW },
-		{ "raw", CLOCK_MONOTONIC_RAW },
-		{ "realtime", CLOCK_REALTIME },
-		{ "real", CLOCK_REALTIME },
-		{ "boottime", CLOCK_BOOTTIME },
-		{ "boot", CLOCK_BOOTTIME },
-		{ "tai", CLOCK_TAI },
-	};
+	static const char *const names[] = { "monotonic", "mono",     "monotonic_raw",
+					     "raw",	  "realtime", "real",
+					     "boottime",  "boot",     "tai" };
+	static const int ids[] = { CLOCK_MONOTONIC,	CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW,
+				   CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,	 CLOCK_REALTIME,
+				   CLOCK_BOOTTIME,	CLOCK_BOOTTIME,	 CLOCK_TAI };
 	struct record_args *a = args;
 	uint64_t number;
+	size_t i;
 
 	a->o.capture.has_clock = !unset;
 	if (unset)
@@ -130,11 +128,11 @@ int record_on_clock(const struct opt *o, const char *value, bool unset, void *ar
 	}
 	if (strncasecmp(value, "CLOCK_", 6) == 0)
 		value += strlen("CLOCK_");
-	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++)
-		if (strcasecmp(value, clocks[i].name) == 0) {
-			a->o.capture.clock_id = clocks[i].id;
-			return 0;
-		}
+	i = OPTS_WORD(names, value, strlen(value));
+	if (i < ARRAY_SIZE(names)) {
+		a->o.capture.clock_id = ids[i];
+		return 0;
+	}
 	err_set(e, EINVAL, "no clock '%s'", value);
 	return err_hint(e, "monotonic, monotonic_raw, realtime, boottime or tai");
 }
@@ -228,13 +226,9 @@ int record_on_regs(const struct opt *o, const char *value, bool unset, void *arg
 		return 0;
 	}
 	while (value && *value) {
-		size_t n = strcspn(value, ","), i = 0;
+		size_t n = strcspn(value, ","), i = OPTS_WORD(registers, value, n);
 
-		while (i < ARRAY_SIZE(registers) &&
-		       (strlen(registers[i]) != n || strncasecmp(registers[i], value, n) != 0 ||
-			!(REGS_ALL >> i & 1)))
-			i++;
-		if (i == ARRAY_SIZE(registers)) {
+		if (i == ARRAY_SIZE(registers) || !(REGS_ALL >> i & 1)) {
 			err_set(e, EINVAL, "no register '%.*s'", (int)n, value);
 			return err_hint(e, "there are%s", strbuf_str(&all));
 		}
@@ -283,31 +277,24 @@ int record_on_delay(const struct opt *o, const char *value, bool unset, void *ar
 int record_on_synth(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	struct record_args *a = args;
-	bool task = false, mmap = false, cgroup = false;
+	static const char *const words[] = { "no", "task", "mmap", "cgroup", "all" };
+	bool on[ARRAY_SIZE(words)] = { 0 };
 
 	while (*value) {
-		size_t n = strcspn(value, ",");
+		size_t n = strcspn(value, ","), i = OPTS_WORD(words, value, n);
 
-		if (n == 2 && memcmp(value, "no", n) == 0) {
-			a->o.synth.none = true;
-		} else if (n == 3 && memcmp(value, "all", n) == 0) {
-			task = mmap = cgroup = true;
-		} else if (n == 4 && memcmp(value, "task", n) == 0) {
-			task = true;
-		} else if (n == 4 && memcmp(value, "mmap", n) == 0) {
-			mmap = true;
-		} else if (n == 6 && memcmp(value, "cgroup", n) == 0) {
-			cgroup = true;
-		} else {
+		if (i == ARRAY_SIZE(words)) {
 			err_set(e, EINVAL, "--synth does not know '%.*s'", (int)n, value);
 			return err_hint(e, "no, all, task, mmap or cgroup");
 		}
+		on[i] = true;
 		value += n;
 		value += *value == ',';
 	}
-	a->o.synth.no_tasks = !task;
-	a->o.synth.no_maps = !mmap;
-	a->o.synth.no_cgroups = !cgroup;
+	a->o.synth.none = a->o.synth.none || on[0];
+	a->o.synth.no_tasks = !on[1] && !on[4];
+	a->o.synth.no_maps = !on[2] && !on[4];
+	a->o.synth.no_cgroups = !on[3] && !on[4];
 	return 0;
 }
 
@@ -346,10 +333,8 @@ static bool count_places(const char *what, uint64_t *ret)
 	static const char *const words[] = { "cpu", "core", "package", "numa" };
 	struct map seen = { 0 };
 	struct cpus cpus;
-	unsigned kind = 0;
+	size_t kind = OPTS_WORD(words, what, strlen(what));
 
-	while (kind < ARRAY_SIZE(words) && strcmp(words[kind], what) != 0)
-		kind++;
 	if (kind == ARRAY_SIZE(words) || cpus_online(&cpus, NULL) < 0)
 		return false;
 	*ret = 0;

@@ -39,7 +39,7 @@ typedef int open_fn(struct opened *o, struct source **ret, struct err *e);
 static open_fn open_perfdata, open_tracedat, open_profile;
 
 /* How files begin. Those without a reader are known to be told apart from rubbish. */
-static const struct {
+static const struct format {
 	const char *magic;
 	size_t n;
 	open_fn *open;
@@ -72,10 +72,7 @@ static int no_file(const char *path, int code, struct err *e)
 
 static int open_refuse(const char *name, const char *what, struct err *e)
 {
-	if (what)
-		err_set(e, EOPNOTSUPP, "%s is %s, which kymo cannot read", name, what);
-	else
-		err_set(e, EOPNOTSUPP, "%s is no recording that kymo knows", name);
+	err_set(e, EOPNOTSUPP, "%s is %s, which kymo cannot read", name, what);
 	return err_hint(e, READS);
 }
 
@@ -271,10 +268,20 @@ static void open_peek(struct opened *o)
 	o->n = n > 0 ? (size_t)n : 0;
 }
 
+/* Its row of formats; NULL: none. */
+static const struct format *format_of(const struct opened *o)
+{
+	for (const struct format *f = formats; f < formats + ARRAY_SIZE(formats); f++)
+		if (o->n >= f->n && memcmp(o->start, f->magic, f->n) == 0)
+			return f;
+	return NULL;
+}
+
 static bool starts_with_perfdata(const struct opened *o)
 {
-	return o->n >= 8 && (memcmp(o->start, formats[0].magic, 8) == 0 ||
-			     memcmp(o->start, formats[1].magic, 8) == 0);
+	const struct format *f = format_of(o);
+
+	return f && f->open == open_perfdata;
 }
 
 /* Opened; what is no file is one now, unless it is perf.data, which is read as it comes. */
@@ -327,29 +334,27 @@ int source_file_open(const char *path, struct source_file *f, struct err *e)
 
 static int open_by_content(struct opened *o, struct source **ret, struct err *e)
 {
+	const struct format *f = format_of(o);
+
 	if (tar_looks_like(o->start, o->n))
 		return open_archive(o, ret, e);
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		if (o->n < formats[i].n || memcmp(o->start, formats[i].magic, formats[i].n) != 0)
-			continue;
-		return formats[i].open ? formats[i].open(o, ret, e)
-				       : open_refuse(o->name, formats[i].what, e);
-	}
-	return open_profile(o, ret, e);
+	if (!f)
+		return open_profile(o, ret, e);
+	return f->open ? f->open(o, ret, e) : open_refuse(o->name, f->what, e);
 }
 
 bool source_is_recording(const char *path)
 {
+	const struct format *f;
 	struct opened o;
 	struct stat st;
 	bool is = false;
 
 	if (open_start(path, &o, NULL) == 0) {
-		is = starts_with_perfdata(&o) || tar_looks_like(o.start, o.n) ||
-		     (o.n >= formats[2].n &&
-		      memcmp(o.start, formats[2].magic, formats[2].n) == 0) ||
-		     (fstat(o.fd, &st) == 0 && S_ISDIR(st.st_mode)); /* the reader says what is
-									wrong with one */
+		f = format_of(&o);
+		/* of a folder its reader says what is wrong with it */
+		is = (f && (f->open == open_perfdata || f->open == open_tracedat)) ||
+		     tar_looks_like(o.start, o.n) || (fstat(o.fd, &st) == 0 && S_ISDIR(st.st_mode));
 	}
 	open_end(&o);
 	return is;

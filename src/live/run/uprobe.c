@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Probes in programs: functions by name or pattern, symbols, files. */
+#include <glob.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,9 +15,25 @@ static char *run_uprobe_absolute(const char *path)
 	return *path == '/' ? mem_strdup(path) : realpath(path, NULL);
 }
 
+/* Of any version, in one of the folders where libraries are. */
+static char *run_find_library(const char *name)
+{
+	AUTO_FREE char *pattern = mem_printf(
+		"{/lib,/usr/lib}{/x86_64-linux-gnu,/aarch64-linux-gnu,64,,/../local/lib}/%s.so.*",
+		name);
+	char *found = NULL;
+	glob_t g = { 0 };
+
+	if (glob(pattern, GLOB_BRACE, NULL, &g) == 0 && g.gl_pathc)
+		found = mem_strdup(g.gl_pathv[0]);
+	globfree(&g);
+	return found;
+}
+
 char *run_find_file(const char *name)
 {
 	const char *path = getenv("PATH");
+	char *found;
 
 	if (strchr(name, '/') && access(name, R_OK) < 0)
 		return NULL;
@@ -46,6 +63,8 @@ char *run_find_file(const char *name)
 	if (strcmp(name, "libpthread") == 0 || strcmp(name, "libdl") == 0 ||
 	    strcmp(name, "librt") == 0)
 		return run_find_file("libc");
+	if (str_starts(name, "lib") && (found = run_find_library(name)))
+		return found;
 	for (path = path ? path : "/usr/bin:/bin"; *path;
 	     path += strcspn(path, ":"), path += *path == ':') {
 		AUTO_FREE char *full = mem_printf("%.*s/%s", (int)strcspn(path, ":"), path, name);
@@ -53,7 +72,7 @@ char *run_find_file(const char *name)
 		if (access(full, X_OK) == 0)
 			return run_uprobe_absolute(full);
 	}
-	return NULL;
+	return str_starts(name, "lib") ? NULL : run_find_library(name);
 }
 
 struct program_file {

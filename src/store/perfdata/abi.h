@@ -135,7 +135,6 @@ enum perfdata_update {
 
 /* Later than the headers this is built with. */
 #define PERFDATA_SAMPLE_BRANCH_COUNTERS (1u << 19)
-#define PERFDATA_CHAIN_DEFERRED ((uint64_t)-640)
 
 struct perfdata_event_header {
 	uint32_t type;

@@ -24,6 +24,12 @@ static uint16_t perfdata_attr_take(uint32_t *at, uint64_t sample_type, uint64_t 
 	return here;
 }
 
+/* The same from the end of a record backwards. */
+static uint16_t take_back(uint16_t *tail, uint64_t sample_type, uint64_t bit)
+{
+	return sample_type & bit ? *tail += 8 : 0;
+}
+
 static struct layout make_layout(const struct perf_event_attr *attr, uint32_t type)
 {
 	uint64_t st = attr->sample_type;
@@ -35,6 +41,7 @@ static struct layout make_layout(const struct perf_event_attr *attr, uint32_t ty
 			    .period = attr->sample_period,
 			    .type = type };
 	uint32_t at = sizeof(struct perfdata_event_header);
+	uint16_t ident;
 
 	l.ident = perfdata_attr_take(&at, st, PERF_SAMPLE_IDENTIFIER);
 	l.ip = perfdata_attr_take(&at, st, PERF_SAMPLE_IP);
@@ -55,24 +62,15 @@ static struct layout make_layout(const struct perf_event_attr *attr, uint32_t ty
 		 (l.cpu ? EVENT_HAVE_CPU : 0) | (l.ip ? EVENT_HAVE_IP : 0) |
 		 (l.period_at ? EVENT_HAVE_PERIOD : 0) | (l.addr ? EVENT_HAVE_ADDR : 0) |
 		 (l.id ? EVENT_HAVE_ID : 0);
-	if (attr->sample_id_all) {
-		uint32_t back = 0;
-
-		/* From the end backwards, so in the reverse of the order they are written. */
-		if (st & PERF_SAMPLE_IDENTIFIER)
-			l.tail_id = (uint16_t)(back += 8);
-		if (st & PERF_SAMPLE_CPU)
-			l.tail_cpu = (uint16_t)(back += 8);
-		if (st & PERF_SAMPLE_STREAM_ID)
-			l.tail_stream = (uint16_t)(back += 8);
-		if (st & PERF_SAMPLE_ID)
-			l.tail_id = (uint16_t)(back += 8);
-		if (st & PERF_SAMPLE_TIME)
-			l.tail_time = (uint16_t)(back += 8);
-		if (st & PERF_SAMPLE_TID)
-			l.tail_tid = (uint16_t)(back += 8);
-		l.tail = (uint16_t)back;
-	}
+	st = attr->sample_id_all ? st : 0;
+	/* in the reverse of the order they are written */
+	ident = take_back(&l.tail, st, PERF_SAMPLE_IDENTIFIER);
+	l.tail_cpu = take_back(&l.tail, st, PERF_SAMPLE_CPU);
+	take_back(&l.tail, st, PERF_SAMPLE_STREAM_ID);
+	l.tail_id = take_back(&l.tail, st, PERF_SAMPLE_ID);
+	l.tail_id = l.tail_id ? l.tail_id : ident;
+	l.tail_time = take_back(&l.tail, st, PERF_SAMPLE_TIME);
+	l.tail_tid = take_back(&l.tail, st, PERF_SAMPLE_TID);
 	return l;
 }
 
@@ -123,17 +121,109 @@ int attr_add(struct perfdata *pd, const uint8_t *attr, size_t size, const uint8_
 	t->leader = (int)pd->types.n - 1;
 	t->scale = 1;
 	for (size_t i = 0; i < n_ids; i++) {
-		uint64_t id;
+		uint64_t id = file_u64(pd, ids + i * 8);
 
-		memcpy(&id, ids + i * 8, 8);
-		if (pd->swap)
-			id = bswap_64(id);
 		vec_push(&t->ids, id);
 		if (id)
 			*map_at(&pd->ids, id) = pd->types.n;
 	}
 	pd->layouts_stale = true;
 	return 0;
+}
+
+/* --- the names that perf would make up where a recording does not say how events were called ---
+ */
+
+static const char *const hw[] = { "cycles",
+				  "instructions",
+				  "cache-references",
+				  "cache-misses",
+				  "branches",
+				  "branch-misses",
+				  "bus-cycles",
+				  "stalled-cycles-frontend",
+				  "stalled-cycles-backend",
+				  "ref-cycles" };
+static const char *const sw[] = {
+	"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
+	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+	"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
+};
+static const char *const cache[] = { "L1-dcache", "L1-icache", "LLC", "dTLB",
+				     "iTLB",	  "branch",    "node" };
+static const char *const op[][3] = { { "loads", "load", "" },
+				     { "stores", "store", "" },
+				     { "prefetches", "prefetch", "" } };
+
+/* "dTLB-load-misses", "LLC-loads". */
+static const char *perfdata_name_cache_name(struct arena *a, uint64_t config)
+{
+	uint64_t c = config & 0xff, o = config >> 8 & 0xff, r = config >> 16 & 0xff;
+
+	if (c >= ARRAY_SIZE(cache) || o >= ARRAY_SIZE(op) || r > 1)
+		return "unknown-ext-hardware-cache-type";
+	if (r == 0)
+		return arena_printf(a, "%s-%s", cache[c], op[o][0]);
+	return arena_printf(a, "%s-%s-misses", cache[c], op[o][1]);
+}
+
+static const char *breakpoint_name(struct arena *a, const struct perf_event_attr *attr)
+{
+	return arena_printf(a, "mem:0x%llx:%s%s%s", (unsigned long long)attr->bp_addr,
+			    attr->bp_type & 1 ? "r" : "", attr->bp_type & 2 ? "w" : "",
+			    attr->bp_type & 4 ? "x" : "");
+}
+
+/* ":u", ":kpp" and so on, where they were asked for. */
+static const char *modifiers(struct arena *a, const struct perf_event_attr *attr)
+{
+	char text[16], *p = text;
+	bool some = attr->exclude_user || attr->exclude_kernel || attr->exclude_hv;
+
+	*p++ = ':';
+	if (some) {
+		if (!attr->exclude_kernel)
+			*p++ = 'k';
+		if (!attr->exclude_user)
+			*p++ = 'u';
+		if (!attr->exclude_hv)
+			*p++ = 'h';
+	}
+	for (unsigned i = 0; i < attr->precise_ip; i++)
+		*p++ = 'p';
+	if (attr->exclude_host || attr->exclude_guest) {
+		if (attr->exclude_host)
+			*p++ = 'G';
+		else if (attr->exclude_guest && some)
+			*p++ = 'H';
+	}
+	*p = '\0';
+	return p == text + 1 ? "" : arena_strdup(a, text);
+}
+
+static const char *name_of_attr(struct perfdata *pd, const struct perf_event_attr *attr)
+{
+	struct arena *a = &pd->trace.arena;
+	const char *name = NULL;
+
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
+		name = attr->config < ARRAY_SIZE(hw) ? hw[attr->config] : "unknown-hardware";
+		break;
+	case PERF_TYPE_SOFTWARE:
+		name = attr->config < ARRAY_SIZE(sw) ? sw[attr->config] : "unknown-software";
+		break;
+	case PERF_TYPE_TRACEPOINT:
+		name = tracing_name(pd, attr->config);
+		return name ? name : "unknown tracepoint";
+	case PERF_TYPE_HW_CACHE: name = perfdata_name_cache_name(a, attr->config); break;
+	case PERF_TYPE_RAW:
+		name = arena_printf(a, "raw 0x%llx", (unsigned long long)attr->config);
+		break;
+	case PERF_TYPE_BREAKPOINT: name = breakpoint_name(a, attr); break;
+	default: return arena_printf(a, "unknown attr type: %u", attr->type);
+	}
+	return arena_printf(a, "%s%s", name, modifiers(a, attr));
 }
 
 void attr_finish(struct perfdata *pd)

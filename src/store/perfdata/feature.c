@@ -6,6 +6,7 @@
  */
 
 #include "store/perfdata/impl.h"
+#include "store/perfdata/kallsyms.h"
 
 uint32_t cursor_u32(struct cursor *c)
 {
@@ -88,6 +89,110 @@ struct cursor feature_cursor(const struct perfdata *pd, unsigned feature)
 				.bad = !s->present };
 }
 
+/*
+ * --- what kymo adds, all of it passed over by perf ---
+ *
+ * Features that stand before the data, so that a recording cut short has them, and the kernel
+ * symbols that samples fell into. docs/perf-data.md describes both.
+ */
+
+/* of size 0: announced, but the recording never came to write it */
+static void early_feature(struct perfdata *pd, uint64_t feature, uint64_t offset, uint64_t size)
+{
+	const struct perfdata_file *f = &pd->files.data[0];
+
+	if (feature >= ARRAY_SIZE(pd->feature) || !size || offset > f->size ||
+	    size > f->size - offset)
+		return;
+	pd->feature[feature] = (struct section){
+		.data = f->data + offset, .size = (size_t)size, .position = offset, .present = true
+	};
+}
+
+/* The first form: where each is stands in the table. */
+static void early_1(struct perfdata *pd, struct cursor *c, uint64_t n)
+{
+	uint64_t feature, offset, size;
+
+	for (; n && cursor_take(c, "888", &feature, &offset, &size); n--)
+		early_feature(pd, feature, offset, size);
+}
+
+/* The second: their contents follow the table in its order. */
+static void early_2(struct perfdata *pd, struct cursor *c, uint64_t n)
+{
+	struct cursor at = *c, in;
+	uint64_t offset, there;
+	uint32_t feature, size;
+
+	cursor_bytes(&at, n * sizeof(struct perfdata_early));
+	for (; n && cursor_take(c, "44", &feature, &size); n--) {
+		in = at;
+		if (!cursor_bytes(&at, ((uint64_t)size + 3) & ~(uint64_t)3))
+			return;
+		if (!(feature & PERFDATA_EARLY_LATER))
+			early_feature(pd, feature, (uint64_t)(in.p - pd->files.data[0].data), size);
+		else if (cursor_take(&in, "88", &offset, &there))
+			early_feature(pd, feature & ~PERFDATA_EARLY_LATER, offset, there);
+	}
+}
+
+static void kymo_early(struct perfdata *pd)
+{
+	const struct perfdata_file *f = &pd->files.data[0];
+	uint64_t at = pd->header.attrs.offset + pd->header.attrs.size;
+	struct cursor c = { .swap = pd->swap };
+	uint64_t magic, n;
+
+	if (pd->pipe || at < pd->header.attrs.size || at > f->size)
+		return;
+	c.p = f->data + at;
+	c.end = f->data + f->size;
+	if (!cursor_take(&c, "88", &magic, &n) || n > ARRAY_SIZE(pd->feature))
+		return;
+	if (magic == PERFDATA_EARLY_MAGIC)
+		early_2(pd, &c, n);
+	else if (magic == PERFDATA_EARLY_MAGIC_1)
+		early_1(pd, &c, n);
+}
+
+static void kymo_kallsyms(struct perfdata *pd)
+{
+	struct cursor c = feature_cursor(pd, PERFDATA_KALLSYMS);
+	AUTO_STRBUF text = { 0 };
+
+	if (c.bad || c.p == c.end ||
+	    perfdata_kallsyms_unpack(c.p, (size_t)(c.end - c.p), pd->swap, &text) < 0)
+		return;
+	pd->trace.info.kallsyms = arena_strndup(&pd->trace.arena, text.data, text.n);
+	pd->trace.info.kallsyms_size = text.n;
+}
+
+static void kymo_stacks(struct perfdata *pd)
+{
+	struct cursor c = feature_cursor(pd, PERFDATA_STACKS);
+
+	pd->trace.info.walked = cursor_u32(&c) == PERFDATA_STACKS_WALKED;
+}
+
+/* How the recording ended, where its recorder knew. */
+static void kymo_ended(struct perfdata *pd)
+{
+	struct cursor c = feature_cursor(pd, PERFDATA_ENDED);
+	struct trace_losses *l = &pd->trace.losses;
+	uint64_t lost;
+	uint32_t why;
+
+	if (!cursor_take(&c, "448", &why, NULL, &lost))
+		return;
+	if (lost > l->lost_samples)
+		l->lost_samples = lost;
+	if (why) {
+		l->cut = true;
+		perfdata_note(pd, "the recording ended before it was to: %s", strerror((int)why));
+	}
+}
+
 /* The table of sections stands right after the data, one entry for each bit that is set. */
 void feature_sections(struct perfdata *pd)
 {
@@ -108,12 +213,9 @@ void feature_sections(struct perfdata *pd)
 				perfdata_note(pd, "cut short: the features at its end are missing");
 			return;
 		}
-		memcpy(&s, f->data + at, sizeof(s));
+		s = (struct perfdata_section){ file_u64(pd, f->data + at),
+					       file_u64(pd, f->data + at + 8) };
 		at += sizeof(s);
-		if (pd->swap) {
-			s.offset = bswap_64(s.offset);
-			s.size = bswap_64(s.size);
-		}
 		if (s.offset > f->size || s.size > f->size - s.offset) {
 			pd->trace.losses.cut = true;
 			perfdata_note(pd, "cut short: feature %u lies outside the file", bit);
@@ -135,9 +237,7 @@ void feature_build_id(struct perfdata *pd, const uint8_t *p, size_t size)
 	if (size < sizeof(h) + 4 + 24 + 1)
 		return;
 	h = record_header(pd, p);
-	memcpy(&b.pid, p + 8, 4);
-	if (pd->swap)
-		b.pid = (int32_t)bswap_32((uint32_t)b.pid);
+	b.pid = (int32_t)file_u32(pd, p + 8);
 	memcpy(b.id, p + 12, 20);
 	if (h.misc & PERFDATA_MISC_BUILD_ID_SIZE && p[32] <= 20)
 		b.size = p[32];
@@ -149,29 +249,10 @@ void feature_build_id(struct perfdata *pd, const uint8_t *p, size_t size)
 void feature_build_ids(struct perfdata *pd)
 {
 	const struct section *s = &pd->feature[PERFDATA_BUILD_ID];
-	const uint8_t *p = s->data;
-	size_t left = s->present ? s->size : 0;
+	const uint8_t *p = s->data, *end = s->present ? p + s->size : p;
 
-	while (left >= sizeof(struct perfdata_event_header)) {
-		struct perfdata_event_header h = record_header(pd, p);
-
-		if (h.size < sizeof(h) || h.size > left)
-			break;
+	record_each (pd, p, h, end)
 		feature_build_id(pd, p, h.size);
-		p += h.size;
-		left -= h.size;
-	}
-}
-
-static void apply_build_ids(struct perfdata *pd)
-{
-	vec_each (&pd->build_ids, b) {
-		unsigned mode = b->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-		bool kernel =
-			mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_GUEST_KERNEL;
-
-		tasks_set_build_id(pd->trace.tasks, b->path, b->id, b->size, kernel);
-	}
 }
 
 static const char *string_feature(struct perfdata *pd, unsigned feature)
@@ -322,7 +403,9 @@ void feature_parse(struct perfdata *pd)
 	parse_event_desc(pd);
 	parse_group_desc(pd);
 	parse_clock(pd);
-	apply_build_ids(pd);
+	vec_each (&pd->build_ids, b)
+		tasks_set_build_id(pd->trace.tasks, b->path, b->id, b->size,
+				   record_in_kernel(b->misc));
 	kymo_kallsyms(pd);
 	kymo_stacks(pd);
 	kymo_ended(pd);

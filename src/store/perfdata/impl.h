@@ -25,7 +25,7 @@ struct layout {
 	unsigned have;	/* EVENT_HAVE_* of that part */
 	uint16_t ident, ip, tid, time, addr, id, stream, cpu, period_at;
 	/* The trailer of other records, counted back from their end. */
-	uint16_t tail, tail_tid, tail_time, tail_id, tail_stream, tail_cpu;
+	uint16_t tail, tail_tid, tail_time, tail_id, tail_cpu;
 	bool variable; /* something follows the fixed part */
 	bool plain;    /* and that is a chain; place, task and time are there */
 	bool per_task; /* counter values are a task's own */
@@ -205,6 +205,21 @@ void decoder_init(struct decoder *d, struct perfdata *pd);
 void decoder_free(struct decoder *d);
 /* A record in host endian and aligned: p itself, or its copy in d->scratch. */
 const struct perfdata_event_header *decoder_record(struct decoder *d, const uint8_t *p);
+/* Numbers of the file, wherever they lie. */
+static inline uint64_t file_u64(const struct perfdata *pd, const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return pd->swap ? bswap_64(v) : v;
+}
+static inline uint32_t file_u32(const struct perfdata *pd, const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, 4);
+	return pd->swap ? bswap_32(v) : v;
+}
 /* Header of the record at p, host endian. */
 static inline struct perfdata_event_header record_header(const struct perfdata *pd,
 							 const uint8_t *p)
@@ -219,6 +234,17 @@ static inline struct perfdata_event_header record_header(const struct perfdata *
 	}
 	return h;
 }
+/* The records of a run that are whole, each as h at p; what is not ends it. */
+#define record_each(pd, p, h, end)                                                              \
+	for (struct perfdata_event_header h;                                                    \
+	     (end) - (p) >= 8 && (h = record_header(pd, p)).size >= 8 && h.size <= (end) - (p); \
+	     (p) += h.size)
+static inline bool record_in_kernel(uint16_t misc)
+{
+	unsigned mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_GUEST_KERNEL;
+}
 /* The layout a record is to be read with; NULL for an id nobody knows. */
 const struct layout *decoder_layout(struct decoder *d, const uint8_t *p, uint32_t type,
 				    uint32_t size);
@@ -226,8 +252,6 @@ const struct layout *decoder_layout(struct decoder *d, const uint8_t *p, uint32_
 bool sample_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
 /* Deliver d->ev: once, or once for each counter of the group it read. */
 int sample_deliver(struct decoder *d, event_fn *fn, void *ctx);
-/* Pass 1's part of it: only remember the counters' values. */
-void sample_note_values(struct perfdata *pd, struct decoder *d);
 void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
 /* The time of any kernel record: 0 when it has none. */
 uint64_t record_time(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
@@ -258,11 +282,6 @@ int scan_parts(struct scan *s, const uint8_t **at, const uint8_t *end);
 extern size_t scan_part_bytes;
 
 void side_apply(struct perfdata *pd);
-/* store/perfdata/code.c: what jitdump files have into pd->sides; one of them applied; whether
- * memory without a file, mapped anew, holds compiled code that is known better. */
-void code_collect(struct perfdata *pd);
-void code_apply(struct perfdata *pd, const struct side_record *s);
-bool code_knows(const struct perfdata *pd, const struct task_map *map, uint64_t time);
 void code_free(struct perfdata *pd);
 
 /* --- store/perfdata/swap.c: h is the copy to change, its header done already --- */
@@ -310,20 +329,11 @@ void feature_build_id(struct perfdata *pd, const uint8_t *p, size_t size);
 void feature_build_ids(struct perfdata *pd);
 const char *info_text(struct perfdata *pd);
 
-/* --- store/perfdata/kymo.c --- */
-void kymo_early(struct perfdata *pd);
-void kymo_kallsyms(struct perfdata *pd);
-void kymo_stacks(struct perfdata *pd);
-void kymo_ended(struct perfdata *pd);
-
 /* --- store/perfdata/tracing.c --- */
 void tracing_parse(struct perfdata *pd, const uint8_t *data, size_t size);
 void tracing_finish(struct perfdata *pd);
 /* "sched:sched_switch" by the number of its format; NULL when there is none. */
 const char *tracing_name(struct perfdata *pd, uint64_t id);
-
-/* --- store/perfdata/name.c --- */
-const char *name_of_attr(struct perfdata *pd, const struct perf_event_attr *attr);
 
 /* --- store/perfdata/dump.c --- */
 int perfdata_dump(struct source *s, const struct source_dump *o);
@@ -332,14 +342,6 @@ int perfdata_dump(struct source *s, const struct source_dump *o);
 int unzip_record(struct perfdata *pd, const uint8_t *data, size_t size, uint32_t file,
 		 uint64_t position, struct err *e);
 void unzip_free(struct perfdata *pd);
-
-/* --- store/perfdata/inject.c --- */
-struct perfdata_writer;
-struct strbuf;
-/* A file's attrs and features, for a writer that has not started; a stream has them as records. */
-void inject_heads(const struct perfdata *pd, struct perfdata_writer *w, bool build_ids);
-/* A list of build-ids as records of a stream. */
-int inject_build_ids(struct perfdata_writer *w, const struct strbuf *entries, struct err *e);
 
 __attribute__((format(printf, 2, 3))) void perfdata_note(struct perfdata *pd, const char *fmt, ...);
 

@@ -50,6 +50,7 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 {
 	struct perfdata *pd = s->impl;
 	struct chunk *c = &pd->chunks.data[chunk];
+	const uint8_t *p = c->start;
 	struct decoder d;
 	int r = 0;
 
@@ -66,21 +67,18 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 		for (size_t i = 0; i < c->n_values; i++)
 			vec_push(&d.own.value, c->values[i]);
 	}
-	for (const uint8_t *p = c->start; c->end - p >= 8 && r == 0;) {
-		struct perfdata_event_header h = record_header(pd, p);
-
-		/* Checked in pass 1, but a mapped file can change under us. */
-		if (h.size < 8 || h.size > c->end - p)
-			break;
-		if (h.type == PERF_RECORD_SAMPLE) {
-			if (sample_decode(&d, p, h)) {
-				d.ev.position = chunk_position(c, p);
-				r = pd->any_read ? sample_deliver(&d, fn, ctx) : fn(ctx, &d.ev);
-			} else {
-				chunk_bad(pd, c);
-			}
+	/* sizes were checked in pass 1, but a mapped file can change under us */
+	record_each (pd, p, h, c->end) {
+		if (h.type != PERF_RECORD_SAMPLE)
+			continue;
+		if (!sample_decode(&d, p, h)) {
+			chunk_bad(pd, c);
+			continue;
 		}
-		p += h.size;
+		d.ev.position = chunk_position(c, p);
+		r = pd->any_read ? sample_deliver(&d, fn, ctx) : fn(ctx, &d.ev);
+		if (r)
+			break;
 	}
 	if (r == 0)
 		chunk_counted(c);
@@ -142,40 +140,33 @@ static bool perfdata_read_wanted(uint32_t type, bool all)
 /* A chunk that is sorted and overlaps nothing goes straight through. */
 static int stream_chunk(struct decoder *d, struct chunk *c, bool all, event_fn *fn, void *ctx)
 {
-	int r = 0;
+	const uint8_t *p = c->start;
 
-	for (const uint8_t *p = c->start; c->end - p >= 8 && r == 0;) {
-		struct perfdata_event_header h = record_header(d->pd, p);
+	record_each (d->pd, p, h, c->end) {
+		int r;
 
-		if (h.size < 8 || h.size > c->end - p)
-			break;
 		if (h.size > 512 && c->end - p > 3 * h.size + 320)
 			expect(p + 2u * h.size, p + h.size);
-		if (perfdata_read_wanted(h.type, all))
-			r = deliver(d, c, p, fn, ctx);
-		p += h.size;
+		r = perfdata_read_wanted(h.type, all) ? deliver(d, c, p, fn, ctx) : 0;
+		if (r)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 static void fill_window(struct decoder *d, struct window *w, uint32_t chunk, bool all)
 {
 	struct perfdata *pd = d->pd;
 	const struct chunk *c = &pd->chunks.data[chunk];
+	const uint8_t *p = c->start;
 
-	for (const uint8_t *p = c->start; c->end - p >= 8;) {
-		struct perfdata_event_header h = record_header(pd, p);
-
-		if (h.size < 8 || h.size > c->end - p)
-			break;
+	record_each (pd, p, h, c->end)
 		if (perfdata_read_wanted(h.type, all)) {
 			uint64_t key = record_time(d, p, h);
 			struct place place = { key ? key : c->flushed, p, chunk };
 
 			vec_push(&w->place, place);
 		}
-		p += h.size;
-	}
 }
 
 #define AHEAD 8u

@@ -42,14 +42,12 @@ const struct layout *decoder_layout(struct decoder *d, const uint8_t *p, uint32_
 			return &pd->layouts.data[0];
 		if (size < pd->sample_id + 8u)
 			return NULL;
-		id = load64(p + pd->sample_id);
+		id = file_u64(pd, p + pd->sample_id);
 	} else {
 		if (!pd->tail_id || size < pd->tail_id + 8u)
 			return &pd->layouts.data[0];
-		id = load64(p + size - pd->tail_id);
+		id = file_u64(pd, p + size - pd->tail_id);
 	}
-	if (pd->swap)
-		id = bswap_64(id);
 	if (!d->last || id != d->last_id) {
 		d->last = layout_of_id(pd, id);
 		d->last_id = id;

@@ -176,8 +176,7 @@ static int scan_attr(struct scan *s, const uint8_t *p, uint32_t size)
 
 	if (size < 8 + PERF_ATTR_SIZE_VER0)
 		return 0;
-	memcpy(&attr_size, p + 12, 4);
-	attr_size = s->pd->swap ? bswap_32(attr_size) : attr_size;
+	attr_size = file_u32(s->pd, p + 12);
 	if (attr_size < PERF_ATTR_SIZE_VER0 || attr_size > size - 8 || attr_size % 8)
 		return 0;
 	return attr_add(s->pd, p + 8, attr_size, p + 8 + attr_size, (size - 8 - attr_size) / 8,
@@ -233,8 +232,7 @@ static void scan_feature(struct scan *s, const uint8_t *p, uint32_t size)
 
 	if (size < 16)
 		return;
-	memcpy(&id, p + 8, 8);
-	id = s->pd->swap ? bswap_64(id) : id;
+	id = file_u64(s->pd, p + 8);
 	if (id < ARRAY_SIZE(s->pd->feature))
 		s->pd->feature[id] =
 			(struct section){ .data = p + 16, .size = size - 16, .present = true };
@@ -244,18 +242,10 @@ static void scan_feature(struct scan *s, const uint8_t *p, uint32_t size)
 uint64_t scan_bytes_after(const struct perfdata *pd, const uint8_t *p,
 			  struct perfdata_event_header h)
 {
-	uint64_t n64 = 0;
-	uint32_t n32 = 0;
-
-	if (h.type == PERFDATA_AUXTRACE && h.size >= 16) {
-		memcpy(&n64, p + 8, 8);
-		return pd->swap ? bswap_64(n64) : n64;
-	}
-	if (h.type == PERFDATA_HEADER_TRACING_DATA && h.size >= 12) {
-		memcpy(&n32, p + 8, 4);
-		n32 = pd->swap ? bswap_32(n32) : n32;
-		return ((uint64_t)n32 + 7) & ~7ull;
-	}
+	if (h.type == PERFDATA_AUXTRACE && h.size >= 16)
+		return file_u64(pd, p + 8);
+	if (h.type == PERFDATA_HEADER_TRACING_DATA && h.size >= 12)
+		return ((uint64_t)file_u32(pd, p + 8) + 7) & ~7ull;
 	return 0;
 }
 
@@ -297,10 +287,8 @@ static int scan_user(struct scan *s, const uint8_t *p, struct perfdata_event_hea
 		chunk_close(s, p);
 		n = h.size - zip;
 		if (h.type == PERFDATA_COMPRESSED2) {
-			uint64_t said;
+			uint64_t said = file_u64(pd, p + 8);
 
-			memcpy(&said, p + 8, 8);
-			said = pd->swap ? bswap_64(said) : said;
 			n = said < n ? (size_t)said : n;
 		}
 		return unzip_record(pd, p + zip, n, s->file, position, s->e);
@@ -473,10 +461,8 @@ static int scan_file(struct perfdata *pd, uint32_t file, uint64_t offset, uint64
 		next = scan_next_round(pd, p, end);
 		p = next ? next : end;
 		losses->cut_bytes += (uint64_t)(p - stop);
-		if (next)
-			losses->bad_records++;
-		else
-			losses->cut = true;
+		losses->bad_records += next != NULL;
+		losses->cut = losses->cut || !next;
 		if (next)
 			perfdata_note(pd, "damaged at byte %zu, read on at byte %zu",
 				      (size_t)(stop - f->data), (size_t)(p - f->data));

@@ -28,8 +28,7 @@ uint64_t record_time(struct decoder *d, const uint8_t *p, struct perfdata_event_
 		at = 0;
 	if (!at || at + 8 > h.size)
 		return 0;
-	memcpy(&time, p + at, 8);
-	time = d->pd->swap ? bswap_64(time) : time;
+	time = file_u64(d->pd, p + at);
 	return time == UINT64_MAX ? 0 : time;
 }
 
@@ -62,14 +61,17 @@ static void decode_tail(struct decoder *d, const struct layout *l,
 	}
 }
 
+static void side_task(struct event *ev, uint32_t pid, uint32_t tid)
+{
+	ev->pid = (int32_t)pid;
+	ev->tid = (int32_t)tid;
+	ev->have |= EVENT_HAVE_TASK;
+}
+
 static void decode_fork(struct event *ev, struct event_side *s, const struct rec_fork *r)
 {
-	if (r->h.size < sizeof(*r))
-		return;
 	ev->kind = r->h.type == PERF_RECORD_FORK ? EVENT_FORK : EVENT_EXIT;
-	ev->pid = (int32_t)r->pid;
-	ev->tid = (int32_t)r->tid;
-	ev->have |= EVENT_HAVE_TASK;
+	side_task(ev, r->pid, r->tid);
 	s->other_pid = (int32_t)r->ppid;
 	s->other_tid = (int32_t)r->ptid;
 }
@@ -80,15 +82,11 @@ static void decode_mmap(struct event *ev, struct event_side *s, const void *p)
 	const struct rec_mmap2 *r2 = p;
 	bool two = r->h.type == PERF_RECORD_MMAP2;
 
-	if (r->h.size < (two ? sizeof(*r2) : sizeof(*r)))
-		return;
 	s->text = record_text(&r->h, two ? r2->path : r->path);
 	if (!s->text)
 		return;
 	ev->kind = EVENT_MMAP;
-	ev->pid = (int32_t)r->pid;
-	ev->tid = (int32_t)r->tid;
-	ev->have |= EVENT_HAVE_TASK;
+	side_task(ev, r->pid, r->tid);
 	s->start = r->start;
 	s->size = r->size;
 	s->pgoff = r->pgoff;
@@ -100,12 +98,11 @@ static void decode_mmap(struct event *ev, struct event_side *s, const void *p)
 
 static void decode_comm(struct event *ev, struct event_side *s, const struct rec_comm *r)
 {
-	if (r->h.size < sizeof(*r) || !(s->text = record_text(&r->h, r->comm)))
+	s->text = record_text(&r->h, r->comm);
+	if (!s->text)
 		return;
 	ev->kind = EVENT_COMM;
-	ev->pid = (int32_t)r->pid;
-	ev->tid = (int32_t)r->tid;
-	ev->have |= EVENT_HAVE_TASK;
+	side_task(ev, r->pid, r->tid);
 	s->exec = r->h.misc & PERF_RECORD_MISC_COMM_EXEC;
 }
 
@@ -114,7 +111,7 @@ static void decode_switch(struct event *ev, struct event_side *s, const struct r
 	ev->kind = EVENT_SWITCH;
 	s->out = r->h.misc & PERF_RECORD_MISC_SWITCH_OUT;
 	s->preempt = s->out && (r->h.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
-	if (r->h.type == PERF_RECORD_SWITCH_CPU_WIDE && r->h.size >= sizeof(*r)) {
+	if (r->h.type == PERF_RECORD_SWITCH_CPU_WIDE && records_whole(&r->h)) {
 		s->other_pid = (int32_t)r->pid;
 		s->other_tid = (int32_t)r->tid;
 	}
@@ -141,43 +138,136 @@ void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_head
 	s->by_pid = ev->pid;
 	s->by_tid = ev->tid;
 	switch (h.type) {
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE: decode_switch(ev, s, (const void *)r); return;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES: ev->kind = EVENT_LOST; break;
+	case PERF_RECORD_THROTTLE: ev->kind = EVENT_THROTTLE; return;
+	case PERF_RECORD_UNTHROTTLE: ev->kind = EVENT_UNTHROTTLE; return;
+	default: break;
+	}
+	if (!records_whole(r))
+		return;
+	switch (h.type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2: decode_mmap(ev, s, r); break;
 	case PERF_RECORD_COMM: decode_comm(ev, s, (const void *)r); break;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT: decode_fork(ev, s, (const void *)r); break;
-	case PERF_RECORD_SWITCH:
-	case PERF_RECORD_SWITCH_CPU_WIDE: decode_switch(ev, s, (const void *)r); break;
-	case PERF_RECORD_LOST:
-		ev->kind = EVENT_LOST;
-		s->count =
-			h.size >= sizeof(struct rec_lost) ? ((const struct rec_lost *)r)->lost : 0;
-		break;
-	case PERF_RECORD_LOST_SAMPLES:
-		ev->kind = EVENT_LOST;
-		s->count =
-			h.size >= sizeof(struct rec_u64) ? ((const struct rec_u64 *)r)->value : 0;
-		break;
+	case PERF_RECORD_LOST: s->count = ((const struct rec_lost *)r)->lost; break;
+	case PERF_RECORD_LOST_SAMPLES: s->count = ((const struct rec_u64 *)r)->value; break;
 	case PERF_RECORD_NAMESPACES:
-		if (h.size >= sizeof(struct rec_namespaces)) {
-			ev->pid = (int32_t)((const struct rec_namespaces *)r)->pid;
-			ev->tid = (int32_t)((const struct rec_namespaces *)r)->tid;
-		}
+		ev->pid = (int32_t)((const struct rec_namespaces *)r)->pid;
+		ev->tid = (int32_t)((const struct rec_namespaces *)r)->tid;
 		break;
-	case PERF_RECORD_THROTTLE: ev->kind = EVENT_THROTTLE; break;
-	case PERF_RECORD_UNTHROTTLE: ev->kind = EVENT_UNTHROTTLE; break;
 	default: break;
 	}
 }
 
-/* --- applying --- */
+/*
+ * --- code that runtimes compiled while they were recorded ---
+ *
+ * A runtime maps a page of its jitdump file, only so that recorders note its name; each piece of
+ * code in that file becomes a mapping at the time it appeared, among the recorded ones, so that an
+ * address means what it meant then.
+ */
 
-static bool is_kernel_mode(uint16_t misc)
+#define CODES_MAX (16u << 20)
+
+static trace_code_fn *read_code;
+
+void perfdata_set_code(trace_code_fn *fn)
 {
-	unsigned mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
-
-	return mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_GUEST_KERNEL;
+	read_code = fn;
 }
+
+static void perfdata_code_add_file(struct perfdata *pd, const char *path, int32_t pid,
+				   uint64_t time)
+{
+	struct trace_code *code = NULL;
+	const struct perfdata_build_id *id = NULL;
+	/* do recorded times compare with those of runtimes? */
+	bool timed = pd->types.n && pd->types.data[0].attr.use_clockid &&
+		     pd->types.data[0].attr.clockid == CLOCK_MONOTONIC;
+	size_t n;
+
+	vec_each (&pd->build_ids, b)
+		if (!id && strcmp(b->path, path) == 0)
+			id = b;
+	n = read_code(pd->trace.files, path, id ? id->id : NULL, id ? id->size : 0, &code);
+	path = arena_strdup(&pd->trace.arena, path);
+	for (size_t i = 0; i < n && pd->codes.n < CODES_MAX; i++) {
+		struct side_record side = { .time = timed && code[i].time > time ? code[i].time
+										 : time,
+					    .chunk = (uint32_t)pd->codes.n };
+
+		vec_push(&pd->codes, (struct jit_code){ code[i], path, pid });
+		vec_push(&pd->sides, side);
+	}
+	if (n)
+		*map_at(&pd->jit_pids, (uint32_t)pid) = 1;
+	free(code);
+}
+
+static void code_collect(struct perfdata *pd)
+{
+	struct strtab seen = { 0 };
+	struct decoder d;
+	size_t n = pd->sides.n;
+
+	if (!read_code)
+		return;
+	decoder_init(&d, pd);
+	for (size_t i = 0; i < n; i++) {
+		struct side_record s = pd->sides.data[i];
+		struct perfdata_event_header h = record_header(pd, s.at);
+		size_t before = seen.n;
+
+		if (h.type != PERF_RECORD_MMAP && h.type != PERF_RECORD_MMAP2)
+			continue;
+		side_decode(&d, s.at, h);
+		if (d.ev.kind != EVENT_MMAP || !task_is_jitdump(d.side.text))
+			continue;
+		strtab_add(&seen, d.side.text);
+		if (seen.n > before)
+			perfdata_code_add_file(pd, d.side.text, d.ev.pid, s.time);
+	}
+	decoder_free(&d);
+	strtab_free(&seen);
+}
+
+static void code_apply(struct perfdata *pd, const struct side_record *s)
+{
+	const struct jit_code *c = &pd->codes.data[s->chunk];
+	struct task_map map = {
+		.start = c->code.start, .end = c->code.end, .pgoff = c->code.pgoff, .pid = c->pid
+	};
+
+	map.dso = tasks_dso(pd->trace.tasks, c->path, NULL, 0, false);
+	tasks_mmap(pd->trace.tasks, s->time, c->pid, c->pid, &map);
+}
+
+static bool code_knows(const struct perfdata *pd, const struct task_map *map, uint64_t time)
+{
+	const struct tasks *t = pd->trace.tasks;
+	const struct task_map *now;
+	const char *path;
+
+	/* changing what may be done with memory is recorded like mapping it */
+	if (!map_find(&pd->jit_pids, (uint32_t)map->pid))
+		return false;
+	now = tasks_find(t, tasks_space_at(t, map->pid, time), map->start);
+	path = now ? tasks_dso_path(t, now->dso) : "";
+	return task_is_jitdump(path) || str_starts(path, "/tmp/perf-");
+}
+
+void code_free(struct perfdata *pd)
+{
+	vec_free(&pd->codes);
+	map_free(&pd->jit_pids);
+}
+
+/* --- applying --- */
 
 /*
  * The kernel's own mapping is called after the symbol its address was taken from
@@ -221,7 +311,7 @@ static void apply_mmap(struct perfdata *pd, const struct event *ev)
 	const struct event_side *s = ev->side;
 	const char *path = s->text;
 	char jit[32];
-	struct task_dso dso = { .kernel = is_kernel_mode(ev->misc) };
+	struct task_dso dso = { .kernel = record_in_kernel(ev->misc) };
 	struct task_map map = { .start = s->start,
 				.end = s->start + s->size,
 				.pgoff = s->pgoff,
@@ -271,7 +361,7 @@ static void apply_ksymbol(struct perfdata *pd, const struct event *ev)
 	struct task_map map = { .pid = -1 };
 	const char *name;
 
-	if (r->h.size < sizeof(*r) || !(name = record_text(&r->h, r->name)))
+	if (!records_whole(&r->h) || !(name = record_text(&r->h, r->name)))
 		return;
 	if (r->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) {
 		tasks_kernel_unmap(pd->trace.tasks, ev->time, r->addr, r->addr + r->len);

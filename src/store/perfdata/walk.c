@@ -29,6 +29,7 @@ static int each_unpacked(struct perfdata_walk *w, size_t *chunk, uint32_t file, 
 			 perfdata_view_fn *fn, void *ctx)
 {
 	struct perfdata *pd = w->pd;
+	const uint8_t *p;
 	int r = 0;
 
 	for (; *chunk < pd->chunks.n && r == 0; (*chunk)++) {
@@ -36,16 +37,16 @@ static int each_unpacked(struct perfdata_walk *w, size_t *chunk, uint32_t file, 
 
 		if (!c->unpacked || c->file != file || c->position != position)
 			break;
-		for (const uint8_t *p = c->start; c->end - p >= 8 && r == 0;) {
+		p = c->start;
+		record_each (pd, p, h, c->end) {
 			struct perfdata_view v = { .raw = p,
-						   .header = record_header(pd, p),
+						   .header = h,
 						   .position = position,
 						   .file = pd->files.data[file].name };
 
-			if (v.header.size < 8 || v.header.size > c->end - p)
-				break;
 			r = fn(ctx, &v);
-			p += v.header.size;
+			if (r)
+				break;
 		}
 	}
 	return r;
