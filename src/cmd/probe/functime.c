@@ -167,32 +167,9 @@ static const struct functime_plan *other(const struct args *a)
 	return NULL;
 }
 
-static void make_plan(struct args *a, const char *group, struct functime_plan *p, char **names)
-{
-	if (other(a)) {
-		*p = *other(a);
-	} else {
-		names[0] = mem_printf("%s:call", group);
-		names[1] = mem_printf("%s:ret", group);
-		*p = (struct functime_plan){ .function = a->what,
-					     .begin = names[0],
-					     .end = names[1] };
-	}
-	functool_event(&a->ft, p->begin, NULL);
-	if (!p->turns)
-		functool_event(&a->ft, p->end, NULL);
-}
-
 static const char *how(const struct args *a)
 {
 	return other(a) ? "" : a->binary ? " (uprobe and uretprobe)" : " (kprobe and kretprobe)";
-}
-
-static bool has_kprobes(const char *root)
-{
-	AUTO_FREE char *path = root ? mem_printf("%s/kprobe_events", root) : NULL;
-
-	return path && file_exists(path);
 }
 
 static int time_it(struct args *a, struct ftrace_wait *w, const char *func, char **argv,
@@ -201,19 +178,25 @@ static int time_it(struct args *a, struct ftrace_wait *w, const char *func, char
 	AUTO_FREE char *group = mem_printf("kymo_%ld", (long)getpid());
 	AUTO_FREE char *say = mem_printf("Timing %s%s...%s", a->what, how(a),
 					 w->limit_ns || argv ? "" : " Ctrl-C to end.");
-	char *names[2] = { NULL, NULL };
-	struct functime_plan p = { 0 };
+	AUTO_FREE char *call = mem_printf("%s:call", group), *ret = mem_printf("%s:ret", group);
+	AUTO_FREE char *kprobes = NULL;
+	const struct functime_plan *known = other(a);
+	struct functime_plan p = { .function = a->what, .begin = call, .end = ret };
 	struct source *s = NULL;
 	struct ftrace f = { 0 };
 	int r;
 
-	make_plan(a, group, &p, names);
+	p = known ? *known : p;
+	functool_event(&a->ft, p.begin, NULL);
+	if (!p.turns)
+		functool_event(&a->ft, p.end, NULL);
 	r = ftrace_open(&f, &a->ft.t.o, e);
-	if (r >= 0 && names[0])
+	if (r >= 0 && !known)
 		r = add_probes(a, &f, group, func, e);
-	if (r == -ENOENT && names[0] && !a->binary && has_kprobes(f.root))
+	kprobes = f.root ? mem_printf("%s/kprobe_events", f.root) : mem_strdup("");
+	if (r == -ENOENT && !known && !a->binary && file_exists(kprobes))
 		ftrace_no_function(f.root, func, e);
-	else if (r < 0 && names[0] && !a->binary)
+	else if (r < 0 && !known && !a->binary)
 		functool_hint(e, r);
 	a->ft.t.no_filter = true;
 	a->ft.t.announce = argv ? NULL : say;
@@ -225,8 +208,6 @@ static int time_it(struct args *a, struct ftrace_wait *w, const char *func, char
 	if (r >= 0)
 		r = functime_pairs(s, &p, &a->ft.t.o, probe_functime_keep(a), e);
 	source_close(s);
-	free(names[0]);
-	free(names[1]);
 	return r;
 }
 

@@ -83,33 +83,10 @@ static int take_records(struct briefs *b, const uint8_t **at, const uint8_t *end
 	return r ? r : perfdata_brief_flush(b);
 }
 
-static uint8_t *buffer_get(struct perfdata *pd)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(pd->spare); i++) {
-		uint8_t *buf = __atomic_exchange_n(&pd->spare[i], NULL, __ATOMIC_ACQUIRE);
-
-		if (buf)
-			return buf;
-	}
-	return mem_grow(NULL, PIECE);
-}
-
-static void buffer_put(struct perfdata *pd, uint8_t *buf)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(pd->spare) && buf; i++) {
-		uint8_t *none = NULL;
-
-		if (__atomic_compare_exchange_n(&pd->spare[i], &none, buf, false, __ATOMIC_RELEASE,
-						__ATOMIC_RELAXED))
-			buf = NULL;
-	}
-	free(buf);
-}
-
 static int take_copies(struct briefs *b, int fd)
 {
 	uint64_t at = b->c->position, left = (uint64_t)(b->c->end - b->c->start);
-	uint8_t *buf = buffer_get(b->pd);
+	_Alignas(16) uint8_t buf[PIECE];
 	int r = 0;
 
 	while (left >= 8 && r == 0) {
@@ -126,7 +103,6 @@ static int take_copies(struct briefs *b, int fd)
 		at += (uint64_t)(p - buf);
 		left -= (uint64_t)(p - buf);
 	}
-	buffer_put(b->pd, buf);
 	return r;
 }
 

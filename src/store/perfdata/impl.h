@@ -138,7 +138,6 @@ struct perfdata {
 
 	struct chunk *done[8]; /* pass 2: were read last, and are still in memory */
 	unsigned n_done;
-	uint8_t *spare[16]; /* buffers of read_brief() that nobody uses */
 
 	struct section feature[256];
 	VEC(struct perfdata_build_id) build_ids;

@@ -45,8 +45,6 @@ void perfdata_close(struct source *s)
 	vec_each (&pd->chunks, c)
 		free(c->values);
 	free(pd->open.values);
-	for (size_t i = 0; i < ARRAY_SIZE(pd->spare); i++)
-		free(pd->spare[i]);
 	vec_free(&pd->files);
 	vec_free(&pd->types);
 	vec_free(&pd->layouts);
