@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From what is known of a system call (event/syscall/sigs.h) to the steps in which
+ * From what is known of a system call (event/syscall/calls.h) to the steps in which
  * the kernel's half reads its arguments' memory.
  */
 #include <string.h>

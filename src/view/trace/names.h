@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of the values and bits that system calls take, by set (event/syscall/sigs.h).
+ * Names of the values and bits that system calls take, by set (event/syscall/calls.h).
  */
 #ifndef KYMO_VIEW_TRACE_NAMES_H
 #define KYMO_VIEW_TRACE_NAMES_H
