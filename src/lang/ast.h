@@ -157,14 +157,27 @@ struct ast {
 	void *has_ctx;
 };
 
-struct parser;
-
 /* -EINVAL with mistakes, which are left out of the tree: the rest of it can be checked. */
 int parse_program(const struct lang_source *src, struct lang_config *config, struct arena *a,
 		  struct ast *ret, struct lang_diags *d);
 
 /* Replaces uses of macros by copies of their bodies. */
 void macro_expand(struct ast *t, struct arena *a, struct lang_diags *d);
+
+/* The parts of a node, which may be NULL: a, b, c, and those of the list. */
+static inline size_t node_parts(const struct node *n)
+{
+	return 3 + n->n;
+}
+static inline struct node *node_part(const struct node *n, size_t i)
+{
+	return i >= 3 ? n->list[i - 3] : i == 0 ? n->a : i == 1 ? n->b : n->c;
+}
+/* The first node of a tree, from the outside in, that a test holds of; NULL: none. */
+typedef bool node_test_fn(const struct node *n, const void *ctx);
+const struct node *node_find(const struct node *n, node_test_fn *test, const void *ctx);
+/* The first use of a map. */
+const struct node *node_find_map(const struct node *n, int map);
 
 void ast_dump(const struct ast *t, struct strbuf *b);
 /* An expression as text, as `print(@x[...])` and messages show it. */

@@ -86,28 +86,14 @@ static void into_parts(const struct compiler *k, struct lang_map *m)
 	m->parts = true;
 }
 
-static const struct node *use_in(const struct node *n, size_t map)
-{
-	const struct node *found = NULL;
-
-	if (!n || (n->kind == N_MAP && n->map == (int)map))
-		return n;
-	found = use_in(n->a, map);
-	found = found ? found : use_in(n->b, map);
-	found = found ? found : use_in(n->c, map);
-	for (size_t i = 0; i < n->n && !found; i++)
-		found = use_in(n->list[i], map);
-	return found;
-}
-
 static void too_large(struct compiler *k, size_t map)
 {
 	const struct lang_map *m = &k->p->maps.data[map];
 	const struct node *n = NULL;
 
 	vec_each (&k->ast.blocks, b) {
-		n = n ? n : use_in(b->pred, map);
-		n = n ? n : use_in(b->body, map);
+		n = n ? n : node_find_map(b->pred, (int)map);
+		n = n ? n : node_find_map(b->body, (int)map);
 	}
 	lang_error(k->d, n ? n->pos : 0, n ? n->len : 0, "the keys of %s are too large (%u bytes)",
 		   m->name, m->key_size);
@@ -180,10 +166,8 @@ static bool wants_record(const struct node *n)
 	if (n->kind == N_INDEX && n->a->kind == N_FIELD && n->a->a->kind == N_IDENT &&
 	    n->a->a->id == B_ARGS)
 		return !n->b->folded;
-	if (wants_record(n->a) || wants_record(n->b) || wants_record(n->c))
-		return true;
-	for (size_t i = 0; i < n->n; i++)
-		if (wants_record(n->list[i]))
+	for (size_t i = 0; i < node_parts(n); i++)
+		if (wants_record(node_part(n, i)))
 			return true;
 	return false;
 }
@@ -319,8 +303,7 @@ static void compile_generate(struct compiler *k)
 
 	for (size_t i = 0; i < k->units.n && !k->d->errors; i += step) {
 		struct probe_block *b = &k->ast.blocks.data[k->units.data[i].block];
-		uint32_t point = k->units.data[i].point;
-		const struct lang_point *pt = &k->p->points.data[point];
+		const struct lang_point *pt = &k->p->points.data[k->units.data[i].point];
 		struct lang_code c = { .filter_map = -1 };
 		struct err e = { 0 };
 
@@ -343,7 +326,7 @@ static void compile_generate(struct compiler *k)
 			step = same_code(k, i, c.how);
 		c.cookie = k->c.asks_probe && step > 1 && c.how != LH_SYSCALL;
 		prog_type(pt, c.how, &c);
-		if (gen_program(&k->c, b, pt, point, c.how, c.filter_map, k->dump, &c, &e) < 0)
+		if (gen_program(&k->c, b, pt, c.how, c.filter_map, k->dump, &c, &e) < 0)
 			lang_error(k->d, b->pos, b->len, "%s", e.msg);
 		for (size_t j = 0; j < step; j++)
 			attach_to(k, &c, k->units.data[i + j].point);

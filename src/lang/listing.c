@@ -20,18 +20,24 @@ static const char *const jmp_ops[16] = { "goto", "==",	 ">", ">=", "&",  "!=",	 
 					 "call", "exit", "<", "<=", "s<", "s<=", "may_goto" };
 static const char *const sizes[4] = { "u32", "u16", "u8", "u64" };
 
-void list_helper(struct strbuf *b, int helper)
+const char *list_helper_name(int helper)
 {
 #define NAME(x) [BPF_FUNC_##x] = #x
 	static const char *const names[] = { __BPF_FUNC_MAPPER(NAME) };
 #undef NAME
 
 	if (helper == LANG_CALL_WALK)
-		strbuf_puts(b, "the stack walker");
-	else if (helper > 0 && (size_t)helper < ARRAY_SIZE(names))
-		/* cppcheck-suppress arrayIndexOutOfBoundsCond ; it does not see the kernel's list
-		 */
-		strbuf_printf(b, "%s", names[helper]);
+		return "the stack walker";
+	/* cppcheck-suppress arrayIndexOutOfBoundsCond ; it does not see the kernel's list */
+	return helper > 0 && (size_t)helper < ARRAY_SIZE(names) ? names[helper] : NULL;
+}
+
+void list_helper(struct strbuf *b, int helper)
+{
+	const char *name = list_helper_name(helper);
+
+	if (name)
+		strbuf_puts(b, name);
 	else
 		strbuf_printf(b, "%d", helper);
 }

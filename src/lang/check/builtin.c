@@ -377,11 +377,8 @@ void check_names_only(struct checker *c, struct node *n)
 	}
 	if (n->kind == N_CALL)
 		check_function_known(c, n);
-	check_names_only(c, n->a);
-	check_names_only(c, n->b);
-	check_names_only(c, n->c);
-	for (size_t i = 0; i < n->n; i++)
+	for (size_t i = 0; i < node_parts(n); i++)
 		/* A plain word may be one that only the function knows: nsecs(boot). */
-		if (n->kind != N_CALL || n->list[i]->kind != N_IDENT)
-			check_names_only(c, n->list[i]);
+		if (n->kind != N_CALL || i < 3 || node_part(n, i)->kind != N_IDENT)
+			check_names_only(c, node_part(n, i));
 }

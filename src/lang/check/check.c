@@ -33,19 +33,15 @@ void check_free(struct checker *c)
 /*
  * Does its type come from a map or variable whose first value may be in a statement with a mistake?
  */
-static bool check_hangs(const struct checker *c, const struct node *n)
+static bool check_hangs(const struct node *n, const void *checker)
 {
-	bool yes = false;
+	const struct checker *c = checker;
 
-	if (!n)
-		return false;
 	if (n->kind == N_MAP)
-		yes = n->map < 0 || c->p->maps.data[n->map].value->kind == LT_NONE;
-	else if (n->kind == N_VAR)
-		yes = n->var ? n->var->type->kind == LT_NONE : c->block->holed;
-	for (size_t i = 0; i < n->n && !yes; i++)
-		yes = check_hangs(c, n->list[i]);
-	return yes || check_hangs(c, n->a) || check_hangs(c, n->b) || check_hangs(c, n->c);
+		return n->map < 0 || c->p->maps.data[n->map].value->kind == LT_NONE;
+	if (n->kind == N_VAR)
+		return n->var ? n->var->type->kind == LT_NONE : c->block->holed;
+	return false;
 }
 
 const struct ltype *check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
@@ -56,7 +52,7 @@ const struct ltype *check_fail(struct checker *c, const struct node *n, const ch
 	va_start(ap, fmt);
 	strbuf_vprintf(&b, fmt, ap);
 	va_end(ap);
-	if (c->partial && check_hangs(c, n))
+	if (c->partial && node_find(n, check_hangs, c))
 		c->d->unsaid = true;
 	else
 		lang_error(c->d, n->pos, n->len, "%s", strbuf_str(&b));

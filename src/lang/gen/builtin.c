@@ -23,6 +23,10 @@ static const uint32_t args_at[] = { 112, 104, 96, 88, 72, 64 },
 #	define SYSCALL_NR_AT 120
 #	define SYSCALL_NR_SIZE 8
 #	define STACK_ARGS 1 /* behind the return address */
+/* What says that it was user space: some bits of cs, or of pstate, have this value. */
+#	define MODE_AT 136
+#	define MODE_BITS 3
+#	define MODE_USER 3
 #elif defined(__aarch64__)
 static const struct {
 	const char *name;
@@ -44,19 +48,34 @@ static const uint32_t args_at[] = { 0, 8, 16, 24, 32, 40, 48, 56 },
 #	define SYSCALL_NR_AT 280
 #	define SYSCALL_NR_SIZE 4
 #	define STACK_ARGS 0
+#	define MODE_AT 264
+#	define MODE_BITS 15
+#	define MODE_USER 0
 #else
 #	error "registers of this architecture are not known"
 #endif
 
-uint32_t gen_register_offset(const char *name, int *ok)
+int gen_register(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-		if (strcmp(registers[i].name, name) == 0) {
-			*ok = 1;
-			return registers[i].off;
-		}
-	*ok = 0;
-	return 0;
+		if (strcmp(registers[i].name, name) == 0)
+			return (int)registers[i].off;
+	return -1;
+}
+
+struct ir_val gen_ip(struct gen *g)
+{
+	return ir_load(g->f, 8, g->ctx, IP_AT);
+}
+
+struct ir_val gen_high32(struct gen *g, int helper)
+{
+	return ir_alu(g->f, BPF_RSH, ir_call(g->f, helper, 0), IR_IMM(32));
+}
+
+static struct ir_val gen_low32(struct gen *g, int helper)
+{
+	return ir_extend(g->f, ir_call(g->f, helper, 0), 4, false);
 }
 
 static bool is_user(const struct gen *g)
@@ -133,37 +152,36 @@ static struct ir_val syscall_number(struct gen *g)
 	return gen_load(g, (struct ref){ regs, SYSCALL_NR_AT, LS_KERNEL }, SYSCALL_NR_SIZE, true);
 }
 
+/* What is kept of a word whose type says so. */
+static struct ir_val gen_as_type(struct gen *g, struct ir_val v, const struct ltype *t)
+{
+	return t->kind == LT_INT ? ir_extend(g->f, v, t->size, t->is_signed) : v;
+}
+
 /* A field of a tracepoint that is served by a raw one, or an argument that is a slot of the
  * context. */
 struct val gen_args_field(struct gen *g, struct node *n)
 {
-	struct val v = { 0 };
-	struct node *f = n->kind == N_INDEX ? n->a : n;
-	const char *name = f->s;
+	const char *name = (n->kind == N_INDEX ? n->a : n)->s;
 
-	if (g->point->kind != LP_TRACEPOINT) {
-		v.v = g->point->kind == LP_UPROBE ? gen_builtin_arg(g, n->offset / 8)
-						  : ir_load(g->f, 8, g->ctx, (int32_t)n->offset);
-		if (n->type->kind == LT_INT)
-			v.v = ir_extend(g->f, v.v, n->type->size, n->type->is_signed);
-		return v;
-	}
+	if (g->point->kind != LP_TRACEPOINT)
+		return gen_val(gen_as_type(g,
+					   g->point->kind == LP_UPROBE
+						   ? gen_builtin_arg(g, n->offset / 8)
+						   : ir_load(g->f, 8, g->ctx, (int32_t)n->offset),
+					   n->type));
 	if (n->kind == N_INDEX)
-		v.v = syscall_arg(g, gen_word(g, n->b));
-	else if (strcmp(name, "id") == 0 || strcmp(name, "__syscall_nr") == 0)
-		v.v = syscall_number(g);
-	else if (g->is_exit)
-		v.v = ir_load(g->f, 8, g->ctx, 8);
-	else
-		v.v = syscall_arg(g, IR_IMM(((int64_t)n->offset - 16) / 8));
-	return v;
+		return gen_val(syscall_arg(g, gen_word(g, n->b)));
+	if (strcmp(name, "id") == 0 || strcmp(name, "__syscall_nr") == 0)
+		return gen_val(syscall_number(g));
+	return gen_val(g->is_exit ? ir_load(g->f, 8, g->ctx, 8)
+				  : syscall_arg(g, IR_IMM(((int64_t)n->offset - 16) / 8)));
 }
 
 /* All arguments, copied into a record of the program's own. */
 static struct val whole_args(struct gen *g, const struct ltype *t)
 {
 	struct place p = gen_memory(g, lt_stored(t));
-	struct val v = { 0 };
 
 	if (g->point->kind == LP_TRACEPOINT) {
 		gen_zero(g, p, lt_stored(t));
@@ -171,13 +189,7 @@ static struct val whole_args(struct gen *g, const struct ltype *t)
 	}
 	for (uint32_t i = 0; i < t->size && g->point->kind != LP_TRACEPOINT; i += 8)
 		ir_store(g->f, 8, p.base, p.off + (int32_t)i, gen_builtin_arg(g, i / 8));
-	v.v = gen_addr(g, p);
-	return v;
-}
-
-static struct ir_val gen_builtin_low32(struct gen *g, struct ir_val v)
-{
-	return ir_extend(g->f, v, 4, false);
+	return gen_val(gen_addr(g, p));
 }
 
 static struct ir_val gen_builtin_elapsed(struct gen *g)
@@ -187,7 +199,7 @@ static struct ir_val gen_builtin_elapsed(struct gen *g)
 	int none = ir_label(g->f);
 
 	ir_store(g->f, 8, key.base, key.off, IR_IMM(LANG_INFO_START));
-	p = ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF(LANG_MAP_INFO), gen_addr(g, key));
+	p = gen_lookup(g, LANG_MAP_INFO, key);
 	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
 	ir_move(g->f, (int)r.v, ir_alu(g->f, BPF_SUB, now, ir_load(g->f, 8, p, 0)));
 	ir_place_label(g->f, none);
@@ -197,110 +209,85 @@ static struct ir_val gen_builtin_elapsed(struct gen *g)
 static struct val gen_builtin_text(struct gen *g, const char *s, const struct ltype *t)
 {
 	struct node n = { .kind = N_STR, .s = s, .slen = strlen(s), .type = t };
-	struct val v = { .mem = true, .m = gen_memory(g, lt_stored(t)) };
+	struct place p = gen_memory(g, lt_stored(t));
 
-	gen_into(g, &n, v.m, t);
-	return v;
+	gen_into(g, &n, p, t);
+	return gen_val_at(p);
 }
 
 static struct val gen_builtin_func(struct gen *g, struct node *n)
 {
-	struct val v = { 0 };
+	struct ir_val ip;
+	struct place p;
 
-	g->p->uses_usym |= n->type->kind == LT_USYM;
-	if (n->type->kind == LT_USYM) {
-		struct ir_val ip = ir_load(g->f, 8, g->ctx, IP_AT);
-
-		v.mem = true;
-		v.m = gen_memory(g, 16);
-		ir_store(g->f, 8, v.m.base, v.m.off, ip);
-		ir_store(g->f, 8, v.m.base, v.m.off + 8,
-			 ir_alu(g->f, BPF_RSH, ir_call(g->f, BPF_FUNC_get_current_pid_tgid, 0),
-				IR_IMM(32)));
-	} else if (n->type->kind == LT_STRING) {
+	if (n->type->kind == LT_STRING)
 		return gen_builtin_text(g, g->point->name, n->type);
-	} else if (g->point->kind == LP_PROFILE) {
-		v.v = ir_load(g->f, 8, g->ctx, IP_AT);
-	} else {
-		v.v = ir_call(g->f, BPF_FUNC_get_func_ip, 1, g->ctx);
+	if (n->type->kind != LT_USYM)
+		return gen_val(g->point->kind == LP_PROFILE
+				       ? gen_ip(g)
+				       : ir_call(g->f, BPF_FUNC_get_func_ip, 1, g->ctx));
+	g->p->uses_usym = true;
+	ip = gen_ip(g);
+	p = gen_memory(g, 16);
+	ir_store(g->f, 8, p.base, p.off, ip);
+	ir_store(g->f, 8, p.base, p.off + 8, gen_high32(g, BPF_FUNC_get_current_pid_tgid));
+	return gen_val_at(p);
+}
+
+static struct val gen_builtin_comm(struct gen *g)
+{
+	struct place p = gen_memory(g, 16);
+
+	gen_comm(g, p, 16);
+	return gen_val_at(p);
+}
+
+/* Builtins that are one word. */
+static struct ir_val gen_builtin_word(struct gen *g, const struct node *n)
+{
+	switch ((enum builtin)n->id) {
+	case B_ARGS:
+	case B_CTX: return g->ctx;
+	case B_ARG: return gen_builtin_arg(g, n->v);
+	case B_SARG: return stack_arg(g, n->v);
+	case B_CGROUP: return ir_call(g->f, BPF_FUNC_get_current_cgroup_id, 0);
+	case B_CPU: return ir_call(g->f, BPF_FUNC_get_smp_processor_id, 0);
+	case B_CURTASK: return ir_call(g->f, BPF_FUNC_get_current_task, 0);
+	case B_ELAPSED: return gen_builtin_elapsed(g);
+	case B_GID: return gen_high32(g, BPF_FUNC_get_current_uid_gid);
+	case B_UID:
+	case B_USERNAME: return gen_low32(g, BPF_FUNC_get_current_uid_gid);
+	case B_PID: return gen_high32(g, BPF_FUNC_get_current_pid_tgid);
+	case B_TID: return gen_low32(g, BPF_FUNC_get_current_pid_tgid);
+	case B_NSECS: return ir_call(g->f, BPF_FUNC_ktime_get_boot_ns, 0);
+	case B_NUMAID: return ir_call(g->f, BPF_FUNC_get_numa_node_id, 0);
+	case B_PROBE: return g->probe;
+	case B_RAND: return gen_low32(g, BPF_FUNC_get_prandom_u32);
+	case B_RETVAL:
+		if (g->point->kind != LP_FEXIT)
+			return ir_load(g->f, 8, g->ctx, RET_AT);
+		return gen_as_type(g, ir_load(g->f, 8, g->ctx, (int32_t)n->offset), n->type);
+	case B_JIFFIES: return ir_call(g->f, BPF_FUNC_jiffies64, 0);
+	case B_USERMODE:
+		return ir_set(
+			g->f, BPF_JEQ,
+			ir_alu(g->f, BPF_AND, ir_load(g->f, 8, g->ctx, MODE_AT), IR_IMM(MODE_BITS)),
+			IR_IMM(MODE_USER));
+	default: return IR_IMM(n->v);
 	}
-	return v;
 }
 
 struct val gen_builtin(struct gen *g, struct node *n)
 {
-	struct val v = { 0 };
-
 	switch ((enum builtin)n->id) {
-	case B_ARGS:
-		if (n->type->kind == LT_RECORD)
-			return whole_args(g, n->type);
-		v.v = g->ctx;
-		break;
-	case B_CTX: v.v = g->ctx; break;
-	case B_ARG: v.v = gen_builtin_arg(g, n->v); break;
-	case B_SARG: v.v = stack_arg(g, n->v); break;
-	case B_CGROUP: v.v = ir_call(g->f, BPF_FUNC_get_current_cgroup_id, 0); break;
-	case B_COMM:
-		v.mem = true;
-		v.m = gen_memory(g, 16);
-		gen_comm(g, v.m, 16);
-		break;
-	case B_CPU: v.v = ir_call(g->f, BPF_FUNC_get_smp_processor_id, 0); break;
-	case B_CURTASK: v.v = ir_call(g->f, BPF_FUNC_get_current_task, 0); break;
-	case B_ELAPSED: v.v = gen_builtin_elapsed(g); break;
+	case B_COMM: return gen_builtin_comm(g);
 	case B_FUNC: return gen_builtin_func(g, n);
-	case B_GID:
-		v.v = ir_alu(g->f, BPF_RSH, ir_call(g->f, BPF_FUNC_get_current_uid_gid, 0),
-			     IR_IMM(32));
-		break;
-	case B_UID:
-	case B_USERNAME:
-		v.v = gen_builtin_low32(g, ir_call(g->f, BPF_FUNC_get_current_uid_gid, 0));
-		break;
-	case B_PID:
-		v.v = ir_alu(g->f, BPF_RSH, ir_call(g->f, BPF_FUNC_get_current_pid_tgid, 0),
-			     IR_IMM(32));
-		break;
-	case B_TID:
-		v.v = gen_builtin_low32(g, ir_call(g->f, BPF_FUNC_get_current_pid_tgid, 0));
-		break;
 	case B_KSTACK:
 	case B_USTACK: return gen_stack_id(g, n->type);
-	case B_NSECS: v.v = ir_call(g->f, BPF_FUNC_ktime_get_boot_ns, 0); break;
-	case B_NUMAID: v.v = ir_call(g->f, BPF_FUNC_get_numa_node_id, 0); break;
-	case B_PROBE: v.v = g->probe; break;
 	case B_PROBETYPE: return gen_builtin_text(g, lang_kind_name[g->point->kind], n->type);
-	case B_RAND: v.v = gen_builtin_low32(g, ir_call(g->f, BPF_FUNC_get_prandom_u32, 0)); break;
-	case B_RETVAL:
-		if (g->point->kind == LP_FEXIT) {
-			v.v = ir_load(g->f, 8, g->ctx, (int32_t)n->offset);
-			if (n->type->kind == LT_INT)
-				v.v = ir_extend(g->f, v.v, n->type->size, n->type->is_signed);
-		} else {
-			v.v = ir_load(g->f, 8, g->ctx, RET_AT);
-		}
-		break;
-	case B_JIFFIES: v.v = ir_call(g->f, BPF_FUNC_jiffies64, 0); break;
-	case B_USERMODE: {
-		int ok;
-		uint32_t off = gen_register_offset("cs", &ok);
-
-		if (ok)
-			v.v = ir_set(g->f, BPF_JEQ,
-				     ir_alu(g->f, BPF_AND, ir_load(g->f, 8, g->ctx, (int32_t)off),
-					    IR_IMM(3)),
-				     IR_IMM(3));
-		else
-			v.v = ir_set(g->f, BPF_JEQ,
-				     ir_alu(g->f, BPF_AND,
-					    ir_load(g->f, 8, g->ctx,
-						    (int32_t)gen_register_offset("pstate", &ok)),
-					    IR_IMM(15)),
-				     IR_IMM(0));
-		break;
+	default:
+		return n->id == B_ARGS && n->type->kind == LT_RECORD
+			       ? whole_args(g, n->type)
+			       : gen_val(gen_builtin_word(g, n));
 	}
-	default: v.v = IR_IMM(n->v);
-	}
-	return v;
 }

@@ -25,22 +25,14 @@ void gen_buf(struct gen *g, struct node *n, struct place p, const struct ltype *
 
 	gen_zero(g, gen_at(p, 8), (max + 7) & ~7u);
 	if (n->n > 1) {
-		int ok = ir_label(g->f);
-
 		len = gen_word(g, n->list[1]);
-		if (len.kind != IV_IMM) {
-			len = ir_copy(g->f, len);
-			ir_branch(g->f, BPF_JLE, len, IR_IMM(max), ok);
-			ir_move(g->f, (int)len.v, IR_IMM(max));
-			ir_place_label(g->f, ok);
-		} else if ((uint64_t)len.v > max) {
+		if (len.kind != IV_IMM)
+			len = gen_at_most(g, len, IR_IMM(max));
+		else if ((uint64_t)len.v > max)
 			len = IR_IMM(max);
-		}
 	}
 	if (a->type->kind == LT_STRING && a->type->space == LS_BPF) {
-		struct val v = gen_expr(g, a);
-
-		r = (struct ref){ gen_addr(g, v.m), 0, LS_KERNEL };
+		r = (struct ref){ gen_addr(g, gen_expr(g, a).m), 0, LS_KERNEL };
 	} else if (a->type->kind == LT_ARRAY || a->type->kind == LT_STRING) {
 		r = gen_call_readable(g, a);
 	} else {
@@ -49,11 +41,7 @@ void gen_buf(struct gen *g, struct node *n, struct place p, const struct ltype *
 	}
 	ir_store(g->f, 8, p.base, p.off, len);
 	if (len.kind != IV_IMM || len.v)
-		ir_call(g->f,
-			r.space == LS_USER  ? BPF_FUNC_probe_read_user
-			: r.space == LS_ANY ? BPF_FUNC_probe_read
-					    : BPF_FUNC_probe_read_kernel,
-			3, gen_addr(g, gen_at(p, 8)), len,
+		ir_call(g->f, gen_read_helper(r.space, false), 3, gen_addr(g, gen_at(p, 8)), len,
 			ir_alu(g->f, BPF_ADD, r.base, IR_IMM(r.off)));
 	if (lt_stored(to) > lt_stored(n->type))
 		gen_zero(g, gen_at(p, lt_stored(n->type)), lt_stored(to) - lt_stored(n->type));
@@ -63,7 +51,8 @@ void gen_str(struct gen *g, struct node *n, struct place p, const struct ltype *
 {
 	struct node *a = n->list[0];
 	uint32_t max = n->type->size < to->size ? n->type->size : to->size;
-	struct ir_val size = IR_IMM(max), addr;
+	struct ir_val size = IR_IMM(max);
+	struct ref r = { 0 };
 
 	if (a->type->kind == LT_STRING && n->n == 1) {
 		gen_into(g, a, p, to);
@@ -73,34 +62,22 @@ void gen_str(struct gen *g, struct node *n, struct place p, const struct ltype *
 	if (n->n > 1) {
 		struct ir_val v = gen_word(g, n->list[1]);
 
-		if (v.kind == IV_IMM) {
+		if (v.kind == IV_IMM)
 			size = IR_IMM((uint64_t)v.v + 1 < max ? v.v + 1 : max);
-		} else { /* one more for the NUL, at most max */
-			int ok = ir_label(g->f);
-
-			size = ir_copy(g->f, ir_alu(g->f, BPF_ADD, v, IR_IMM(1)));
-			ir_branch(g->f, BPF_JLE, size, IR_IMM(max), ok);
-			ir_move(g->f, (int)size.v, IR_IMM(max));
-			ir_place_label(g->f, ok);
-		}
+		else /* one more for the NUL */
+			size = gen_at_most(g, ir_alu(g->f, BPF_ADD, v, IR_IMM(1)), IR_IMM(max));
 	}
 	if (a->type->kind == LT_STRING) { /* str("text", n) */
-		struct val v = gen_expr(g, a);
-
-		gen_read_str(g, (struct ref){ gen_addr(g, v.m), 0, LS_KERNEL }, p, size);
+		gen_read_str(g, (struct ref){ gen_addr(g, gen_expr(g, a).m), 0, LS_KERNEL }, p,
+			     size);
 		return;
 	}
-	addr = gen_word(g, a);
-	gen_read_str(
-		g,
-		(struct ref){ addr, 0,
-			      a->type->kind == LT_PTR || a->type->kind == LT_ARRAY
-				      ? (a->type->space == LS_CTX || a->type->space == LS_TRUSTED ||
-							 a->type->space == LS_BPF
-						 ? LS_KERNEL
-						 : a->type->space)
-				      : check_space(g->c) },
-		p, size);
+	r.base = gen_word(g, a);
+	r.space = a->type->kind == LT_PTR || a->type->kind == LT_ARRAY ? a->type->space
+								       : check_space(g->c);
+	if (r.space == LS_CTX || r.space == LS_TRUSTED || r.space == LS_BPF)
+		r.space = LS_KERNEL;
+	gen_read_str(g, r, p, size);
 }
 
 void gen_ntop(struct gen *g, struct node *n, struct place p, const struct ltype *to)
@@ -137,9 +114,7 @@ void gen_usym(struct gen *g, struct node *n, struct place p, const struct ltype 
 	(void)to;
 	g->p->uses_usym = true;
 	ir_store(g->f, 8, p.base, p.off, gen_word(g, n->list[0]));
-	ir_store(
-		g->f, 8, p.base, p.off + 8,
-		ir_alu(g->f, BPF_RSH, ir_call(g->f, BPF_FUNC_get_current_pid_tgid, 0), IR_IMM(32)));
+	ir_store(g->f, 8, p.base, p.off + 8, gen_high32(g, BPF_FUNC_get_current_pid_tgid));
 }
 
 void gen_path(struct gen *g, struct node *n, struct place p, const struct ltype *to)
@@ -152,15 +127,8 @@ void gen_path(struct gen *g, struct node *n, struct place p, const struct ltype 
 struct ir_val gen_bswap(struct gen *g, struct node *n)
 {
 	struct ir_val v = gen_word(g, n->list[0]);
-	struct ir_ins *i;
 
-	if (n->type->size == 1)
-		return v;
-	i = ir_add(g->f, IR_SWAP);
-	i->a = v;
-	i->size = (uint8_t)n->type->size;
-	i->dst = ir_reg(g->f);
-	return IR_REG(i->dst);
+	return n->type->size == 1 ? v : ir_unary(g->f, IR_SWAP, v, n->type->size);
 }
 
 /* 0 for a CPU that does not exist. */
@@ -214,16 +182,14 @@ struct ir_val gen_len(struct gen *g, struct node *n)
 	if (a->type->kind == LT_ARRAY || a->type->kind == LT_TUPLE)
 		return IR_IMM(a->type->n);
 	if (!lt_is_stack(a->type)) {
-		struct val v = gen_expr(g, a);
-
-		return ir_load(g->f, 8, v.m.base, v.m.off);
+		key = gen_expr(g, a).m;
+		return ir_load(g->f, 8, key.base, key.off);
 	}
 	key = gen_stack(g, 16);
 	gen_into(g, a, key, a->type);
 	r = ir_copy(g->f, IR_IMM(0));
 	none = ir_label(g->f);
-	p = ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF(LANG_MAP_STACKS),
-		    gen_addr(g, key));
+	p = gen_lookup(g, LANG_MAP_STACKS, key);
 	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
 	ir_move(g->f, (int)r.v, ir_load(g->f, 8, p, 0));
 	ir_place_label(g->f, none);
@@ -253,11 +219,10 @@ struct ir_val gen_nsecs(struct gen *g, struct node *n)
 
 struct ir_val gen_reg(struct gen *g, struct node *n)
 {
-	int ok;
-	uint32_t off = gen_register_offset(n->list[0]->s, &ok);
+	int off = gen_register(n->list[0]->s);
 
-	if (ok)
-		return ir_load(g->f, 8, g->ctx, (int32_t)off);
+	if (off >= 0)
+		return ir_load(g->f, 8, g->ctx, off);
 	lang_error(g->c->d, n->pos, n->len, "this machine has no register '%s'", n->list[0]->s);
 	return IR_IMM(0);
 }
@@ -265,12 +230,7 @@ struct ir_val gen_reg(struct gen *g, struct node *n)
 /* The distance to the probe is the same as in the file. */
 struct ir_val gen_uaddr(struct gen *g, struct node *n)
 {
-	int ok;
-	uint32_t off = gen_register_offset("ip", &ok);
-
-	if (!ok)
-		off = gen_register_offset("pc", &ok);
-	return ir_alu(g->f, BPF_ADD, ir_load(g->f, 8, g->ctx, (int32_t)off), IR_IMM(n->v));
+	return ir_alu(g->f, BPF_ADD, gen_ip(g), IR_IMM(n->v));
 }
 
 struct ir_val gen_delete(struct gen *g, struct node *n)
@@ -291,20 +251,20 @@ struct ir_val gen_in_map(struct gen *g, struct node *n)
 struct val gen_call(struct gen *g, struct node *n)
 {
 	const struct lang_function *f = n->func;
-	struct val v = { .v = IR_IMM(0) };
 
 	if (f->statement) {
 		f->statement(g, n);
-	} else if (f->into) {
-		v.mem = true;
-		v.m = gen_memory(g, lt_stored(n->type));
-		f->into(g, n, v.m, n->type);
-	} else if (lt_is_stack(n->type)) {
-		return gen_stack_id(g, n->type);
-	} else {
-		v.v = f->word ? f->word(g, n) : gen_word(g, n->list[0]);
+		return gen_val(IR_IMM(0));
 	}
-	return v;
+	if (f->into) {
+		struct place p = gen_memory(g, lt_stored(n->type));
+
+		f->into(g, n, p, n->type);
+		return gen_val_at(p);
+	}
+	if (lt_is_stack(n->type))
+		return gen_stack_id(g, n->type);
+	return gen_val(f->word ? f->word(g, n) : gen_word(g, n->list[0]));
 }
 
 void gen_call_into(struct gen *g, struct node *n, struct place p, const struct ltype *to)

@@ -47,11 +47,8 @@ struct ref gen_ref(struct gen *g, struct node *n)
 {
 	struct ref r;
 
-	if (n->kind == N_FIELD && n->a->type->kind == LT_PTR) {
-		r = (struct ref){ gen_word(g, n->a), (int32_t)n->offset, n->a->type->space };
-		/* In a chain of pointers the verifier trusts only the first. */
-		return r;
-	}
+	if (n->kind == N_FIELD && n->a->type->kind == LT_PTR)
+		return (struct ref){ gen_word(g, n->a), (int32_t)n->offset, n->a->type->space };
 	if (n->kind == N_FIELD && n->a->type->kind == LT_RECORD) {
 		r = gen_ref(g, n->a);
 		r.off += (int32_t)n->offset;
@@ -75,60 +72,56 @@ static struct ir_val gen_bits(struct gen *g, struct ir_val v, const struct lfiel
 	return ir_alu(g->f, is_signed ? BPF_ARSH : BPF_RSH, v, IR_IMM(64 - f->bit_size));
 }
 
+/* A number or pointer in memory, maybe of some bits only. */
+static struct ir_val gen_fetch_word(struct gen *g, struct ref r, const struct node *n)
+{
+	const struct ltype *t = n->type;
+	const struct lfield *f = n->kind == N_FIELD ? n->field : NULL;
+	const struct ltype *as = f ? f->type : t;
+	unsigned size = as->kind == LT_PTR ? 8 : as->size;
+	struct ir_val v;
+
+	if (size != 1 && size != 2 && size != 4)
+		size = 8;
+	if (f && f->bit_size) {
+		/* wider than its own type says, when it crosses */
+		if (f->bit_offset + f->bit_size > size * 8)
+			size = 8;
+		return gen_bits(g, gen_load(g, r, size, false), f, t->is_signed);
+	}
+	v = gen_load(g, r, size, t->kind == LT_INT && t->is_signed);
+	if (r.space == LS_TRUSTED && t->kind == LT_PTR) { /* the verifier wants it looked at */
+		int ok = ir_label(g->f);
+
+		ir_branch(g->f, BPF_JNE, v, IR_IMM(0), ok);
+		ir_place_label(g->f, ok);
+	}
+	return v;
+}
+
 /* The value at a place anywhere. */
 static struct val gen_fetch(struct gen *g, struct ref r, const struct node *n)
 {
 	const struct ltype *t = n->type;
-	struct val v = { 0 };
+	struct place p;
 
 	if (n->kind == N_FIELD && n->field && n->field->data_loc) {
-		struct ir_val w = gen_load(g, r, 4, false);
+		struct ir_val w = ir_alu(g->f, BPF_AND, gen_load(g, r, 4, false), IR_IMM(0xffff));
 
-		w = ir_alu(g->f, BPF_AND, w, IR_IMM(0xffff));
 		if (n->field->rel_loc)
 			w = ir_alu(g->f, BPF_ADD, w, IR_IMM(r.off + 4));
-		v.v = ir_alu(g->f, BPF_ADD, g->ctx, w);
-		return v;
+		return gen_val(ir_alu(g->f, BPF_ADD, g->ctx, w));
 	}
-	if (t->kind == LT_RECORD || t->kind == LT_ARRAY) {
-		v.v = gen_ref_addr(g, r);
-		return v;
-	}
-	if (t->kind == LT_STRING) {
-		v.mem = true;
-		v.m = gen_memory(g, t->size);
-		gen_read_string(g, r, v.m, t->size, t->size);
-		return v;
-	}
-	if (lt_is_word(t)) {
-		const struct ltype *ft = n->kind == N_FIELD && n->field ? n->field->type : t;
-		unsigned size = ft->kind == LT_PTR ? 8 : ft->size;
-
-		if (size != 1 && size != 2 && size != 4)
-			size = 8;
-		if (n->kind == N_FIELD && n->field && n->field->bit_size) {
-			struct lfield f = *n->field;
-
-			/* wider than its own type says, when it crosses */
-			if (f.bit_offset + f.bit_size > size * 8)
-				size = 8;
-			v.v = gen_bits(g, gen_load(g, r, size, false), &f, t->is_signed);
-			return v;
-		}
-		v.v = gen_load(g, r, size, t->kind == LT_INT && t->is_signed);
-		if (r.space == LS_TRUSTED &&
-		    t->kind == LT_PTR) { /* the verifier wants it looked at */
-			int ok = ir_label(g->f);
-
-			ir_branch(g->f, BPF_JNE, v.v, IR_IMM(0), ok);
-			ir_place_label(g->f, ok);
-		}
-		return v;
-	}
-	v.mem = true;
-	v.m = gen_memory(g, lt_stored(t));
-	gen_read(g, r, v.m, IR_IMM(lt_stored(t)));
-	return v;
+	if (t->kind == LT_RECORD || t->kind == LT_ARRAY)
+		return gen_val(gen_ref_addr(g, r));
+	if (lt_is_word(t))
+		return gen_val(gen_fetch_word(g, r, n));
+	p = gen_memory(g, lt_stored(t));
+	if (t->kind == LT_STRING)
+		gen_read_string(g, r, p, t->size, t->size);
+	else
+		gen_read(g, r, p, IR_IMM(lt_stored(t)));
+	return gen_val_at(p);
 }
 
 static int cc_of(int op, bool is_signed)
@@ -256,45 +249,35 @@ static struct ir_val gen_binary(struct gen *g, struct node *n)
 
 static struct val gen_unary(struct gen *g, struct node *n)
 {
-	struct val v = { 0 };
-	struct ir_ins *i;
+	struct ir_val a;
 
+	if (n->op == '*')
+		return gen_fetch(g, gen_ref(g, n), n);
+	a = gen_word(g, n->a);
 	switch (n->op) {
-	case '*': return gen_fetch(g, gen_ref(g, n), n);
-	case '!': v.v = ir_set(g->f, BPF_JEQ, gen_word(g, n->a), IR_IMM(0)); break;
-	case '~': v.v = ir_alu(g->f, BPF_XOR, gen_word(g, n->a), IR_IMM(-1)); break;
-	default: {
-		struct ir_val a = gen_word(g, n->a);
-
-		if (a.kind == IV_IMM) {
-			v.v = IR_IMM((int64_t) - (uint64_t)a.v);
-			break;
-		}
-		i = ir_add(g->f, IR_NEG);
-		i->a = a;
-		i->dst = ir_reg(g->f);
-		v.v = IR_REG(i->dst);
+	case '!': return gen_val(ir_set(g->f, BPF_JEQ, a, IR_IMM(0)));
+	case '~': return gen_val(ir_alu(g->f, BPF_XOR, a, IR_IMM(-1)));
+	default:
+		return gen_val(a.kind == IV_IMM ? IR_IMM((int64_t) - (uint64_t)a.v)
+						: ir_unary(g->f, IR_NEG, a, 8));
 	}
-	}
-	return v;
 }
 
 static struct val gen_incdec(struct gen *g, struct node *n)
 {
-	struct val v = { 0 };
 	int64_t by = n->op == T_INC ? 1 : -1;
 	struct ir_val old, new;
+	struct val v;
 
 	if (n->a->type->kind == LT_PTR)
 		by *= lt_step(n->a->type);
 	if (n->a->kind == N_MAP) {
-		bool after = n->v == 0;
-
-		if (after)
-			v = gen_map_read(g, n->a);
+		if (n->v) { /* before it is read */
+			gen_map_add(g, n->a, IR_IMM(by));
+			return gen_map_read(g, n->a);
+		}
+		v = gen_map_read(g, n->a);
 		gen_map_add(g, n->a, IR_IMM(by));
-		if (!after)
-			v = gen_map_read(g, n->a);
 		return v;
 	}
 	old = gen_var(g, n->a->var).v;
@@ -303,8 +286,7 @@ static struct val gen_incdec(struct gen *g, struct node *n)
 		ir_move(g->f, n->a->var->reg, new);
 	else
 		ir_store(g->f, 8, g->frame, n->a->var->mem, new);
-	v.v = n->v ? new : old;
-	return v;
+	return gen_val(n->v ? new : old);
 }
 
 /* A pointer that the verifier knows as one allows no arithmetic, such as hides what loops change:
@@ -334,7 +316,6 @@ static struct val gen_cast(struct gen *g, struct node *n)
 
 	if (to->kind == LT_INT && from->kind == LT_PTR && knows_pointers(g, from))
 		v.v = as_number(g, v.v);
-
 	if (to->kind == LT_INT && from->kind == LT_ARRAY) {
 		unsigned size = to->size < from->size ? to->size : from->size;
 
@@ -342,8 +323,7 @@ static struct val gen_cast(struct gen *g, struct node *n)
 			size = 8;
 		v.v = gen_load(g, (struct ref){ v.v, 0, from->space }, size, to->is_signed);
 	} else if (to->kind == LT_INT && from->kind == LT_USYM) {
-		v.v = ir_load(g->f, 8, v.m.base, v.m.off);
-		v.mem = false;
+		v = gen_val(ir_load(g->f, 8, v.m.base, v.m.off));
 	} else if (to->kind == LT_INT) {
 		v.v = to->is_bool ? ir_set(g->f, BPF_JNE, v.v, IR_IMM(0))
 				  : ir_extend(g->f, v.v, to->size, to->is_signed);
@@ -353,83 +333,85 @@ static struct val gen_cast(struct gen *g, struct node *n)
 		ir_store(g->f, 8, p.base, p.off, v.v);
 		v.v = gen_addr(g, p);
 	} else if (to->kind == LT_PTR && v.mem) {
-		v = (struct val){ .v = gen_addr(g, v.m) };
+		v = gen_val(gen_addr(g, v.m));
 	}
 	return v;
 }
 
+/* A member of a tuple. */
+static struct val gen_item(struct gen *g, struct node *n)
+{
+	struct place p = gen_at(gen_expr(g, n->a).m, n->offset);
+
+	if (lt_is_word(n->type))
+		return gen_val(ir_load(g->f, 8, p.base, p.off));
+	return n->type->kind == LT_RECORD || n->type->kind == LT_ARRAY ? gen_val(gen_addr(g, p))
+								       : gen_val_at(p);
+}
+
+/* args.NAME, and args.args[i] of raw_syscalls where args is not the record that its format says. */
+static bool gen_is_args(const struct gen *g, const struct node *n)
+{
+	const struct node *f = n->kind == N_INDEX ? n->a : n;
+
+	if (f->kind != N_FIELD || f->a->kind != N_IDENT || f->a->id != B_ARGS)
+		return false;
+	return n->kind == N_INDEX ? g->how != LH_NORMAL && f->type->kind == LT_ARRAY
+				  : g->how != LH_NORMAL || g->point->kind != LP_TRACEPOINT;
+}
+
+static struct val gen_choice(struct gen *g, struct node *n)
+{
+	int other = ir_label(g->f), end = ir_label(g->f), r = ir_reg(g->f);
+	bool value = n->type->kind != LT_VOID;
+
+	gen_branch(g, n->a, false, other);
+	for (int i = 0; i < 2; i++) {
+		struct ir_val x = gen_word(g, i ? n->c : n->b);
+
+		if (value)
+			ir_move(g->f, r, x);
+		if (!i)
+			ir_jump(g->f, end);
+		ir_place_label(g->f, i ? end : other);
+	}
+	return gen_val(value ? IR_REG(r) : IR_IMM(0));
+}
+
 struct val gen_expr(struct gen *g, struct node *n)
 {
-	struct val v = { 0 };
+	struct place p;
 
 	g->f->pos = n->pos;
-	if (n->folded && lt_is_num(n->type)) {
-		v.v = IR_IMM(n->v);
-		return v;
-	}
+	if (n->folded && lt_is_num(n->type))
+		return gen_val(IR_IMM(n->v));
 	switch (n->kind) {
-	case N_INT: v.v = IR_IMM(n->v); return v;
+	case N_INT: return gen_val(IR_IMM(n->v));
 	case N_VAR: return gen_var(g, n->var);
 	case N_MAP: return gen_map_read(g, n);
 	case N_IDENT: return gen_builtin(g, n);
 	case N_CALL: return gen_call(g, n);
-	case N_BIN: v.v = gen_binary(g, n); return v;
+	case N_BIN: return gen_val(gen_binary(g, n));
 	case N_UN: return gen_unary(g, n);
 	case N_CAST: return gen_cast(g, n);
 	case N_INCDEC: return gen_incdec(g, n);
 	case N_DO:
 		for (size_t i = 0; i < n->n; i++)
 			gen_stmt(g, n->list[i]);
-		v.v = IR_IMM(0);
-		return n->a ? gen_expr(g, n->a) : v;
+		return n->a ? gen_expr(g, n->a) : gen_val(IR_IMM(0));
 	case N_FIELD:
-		if (n->a->type->kind == LT_TUPLE) {
-			v = gen_expr(g, n->a);
-			v.m.off += (int32_t)n->offset;
-			if (lt_is_word(n->type)) {
-				v.v = ir_load(g->f, 8, v.m.base, v.m.off);
-				v.mem = false;
-			} else if (n->type->kind == LT_RECORD || n->type->kind == LT_ARRAY) {
-				v.v = gen_addr(g, v.m);
-				v.mem = false;
-			}
-			return v;
-		}
-		if (n->a->kind == N_IDENT && n->a->id == B_ARGS &&
-		    (g->how != LH_NORMAL || g->point->kind != LP_TRACEPOINT))
-			return gen_args_field(g, n);
-		return gen_fetch(g, gen_ref(g, n), n);
 	case N_INDEX:
-		/* args.args[i] of raw_syscalls; args.argv[i] is read through a pointer */
-		if (n->a->kind == N_FIELD && n->a->a->kind == N_IDENT && n->a->a->id == B_ARGS &&
-		    g->how != LH_NORMAL && n->a->type->kind == LT_ARRAY)
-			return gen_args_field(g, n);
-		return gen_fetch(g, gen_ref(g, n), n);
+		if (n->kind == N_FIELD && n->a->type->kind == LT_TUPLE)
+			return gen_item(g, n);
+		return gen_is_args(g, n) ? gen_args_field(g, n) : gen_fetch(g, gen_ref(g, n), n);
 	case N_TERN:
-		if (lt_is_word(n->type)) {
-			int other = ir_label(g->f), end = ir_label(g->f), r = ir_reg(g->f);
-			bool value = n->type->kind != LT_VOID;
-			struct ir_val x;
-
-			gen_branch(g, n->a, false, other);
-			x = gen_word(g, n->b);
-			if (value)
-				ir_move(g->f, r, x);
-			ir_jump(g->f, end);
-			ir_place_label(g->f, other);
-			x = gen_word(g, n->c);
-			if (value)
-				ir_move(g->f, r, x);
-			ir_place_label(g->f, end);
-			v.v = value ? IR_REG(r) : IR_IMM(0);
-			return v;
-		}
+		if (lt_is_word(n->type))
+			return gen_choice(g, n);
 		break;
 	default: break;
 	}
 	/* strings, tuples: made in memory */
-	v.mem = true;
-	v.m = gen_memory(g, lt_stored(n->type));
-	gen_into(g, n, v.m, n->type);
-	return v;
+	p = gen_memory(g, lt_stored(n->type));
+	gen_into(g, n, p, n->type);
+	return gen_val_at(p);
 }

@@ -40,8 +40,7 @@ struct gen {
 	struct probe_block *block;
 	enum lang_how how;
 	bool is_exit;	     /* of a system call */
-	uint32_t point_id;   /* index in p->points, when there is one */
-	struct ir_val probe; /* the same as a value */
+	struct ir_val probe; /* which point it is: what `probe` is kept as */
 	uint32_t prog;	     /* which entry of the scratch map */
 	struct ir_func *f;
 	VEC(struct ir_func *) funcs;
@@ -55,8 +54,16 @@ struct gen {
 	uint32_t scratch_off, scratch_max;
 	struct ir_val *task; /* by map: this thread's entry */
 	int exit_label, break_label, continue_label;
-	struct err err;
 };
+
+static inline struct val gen_val(struct ir_val v)
+{
+	return (struct val){ .v = v };
+}
+static inline struct val gen_val_at(struct place m)
+{
+	return (struct val){ .mem = true, .m = m };
+}
 
 /* What a statement takes, it gives back when it ends. */
 struct gen_mark {
@@ -85,6 +92,8 @@ void gen_put(struct gen *g, struct val v, const struct ltype *from, struct place
 	     const struct ltype *to);
 /* Go to the label when the truth of n is `when`. */
 void gen_branch(struct gen *g, struct node *n, bool when, int label);
+/* What reads there; text: up to its NUL. */
+int gen_read_helper(enum lt_space space, bool text);
 void gen_read(struct gen *g, struct ref r, struct place to, struct ir_val size);
 struct ir_val gen_load(struct gen *g, struct ref r, unsigned size, bool is_signed);
 struct ref gen_ref(struct gen *g, struct node *n);
@@ -127,8 +136,14 @@ struct ir_val gen_agg_value(struct gen *g, struct node *map, const struct ltype 
 /* A message with these arguments; those that are not words are made in place. */
 void gen_message(struct gen *g, struct lang_action *a, struct node **arg, size_t n, bool control);
 void gen_count(struct gen *g, uint32_t counter);
-uint32_t gen_register_offset(const char *name, int *ok);
-int gen_arg_offset(int n, bool user);
+/* Where a register is in the context; -1: there is none of that name. */
+int gen_register(const char *name);
+struct ir_val gen_ip(struct gen *g);
+/* The upper 32 bits of what a helper without arguments gives. */
+struct ir_val gen_high32(struct gen *g, int helper);
+/* The entry of a key; 0: there is none. */
+struct ir_val gen_lookup(struct gen *g, int map, struct place key);
+struct ir_val gen_at_most(struct gen *g, struct ir_val v, struct ir_val max);
 struct val gen_var(struct gen *g, struct lvar *v);
 /* What a variable that was declared as a short number keeps of a value. */
 struct ir_val gen_fit(struct gen *g, const struct lvar *v, struct ir_val value);
@@ -152,11 +167,11 @@ struct ir_val gen_hidden(struct gen *g, struct ir_val v);
 
 /* A block for one point (or several that share the code) as a BPF program. */
 int gen_program(struct checker *c, struct probe_block *b, const struct lang_point *pt,
-		uint32_t point_id, enum lang_how how, int filter_map, unsigned dump,
-		struct lang_code *ret, struct err *e);
+		enum lang_how how, int filter_map, unsigned dump, struct lang_code *ret,
+		struct err *e);
 
 /* Counted when it failed, where that was asked for. when: JSLT 0, or JEQ 0 ... */
-void gen_fallible(struct gen *g, struct ir_val r, int fails_when, int level, const char *helper);
+void gen_fallible(struct gen *g, struct ir_val r, int fails_when, int level, int helper);
 
 /* lang/gen/task_maps.c: which maps live with threads, decided before code is made. */
 void gen_task_maps(struct lang_program *p, const struct ast *t, const struct lang_env *env);

@@ -35,53 +35,23 @@ void ir_jump(struct ir_func *f, int label)
 	ir_add(f, IR_JMP)->label = label;
 }
 
+/* Conditions by BPF's number of them: the opposite, and the same with sides exchanged. */
+static const uint8_t cc_not[16] = {
+	[BPF_JEQ >> 4] = BPF_JNE,   [BPF_JNE >> 4] = BPF_JEQ,	[BPF_JGT >> 4] = BPF_JLE,
+	[BPF_JLE >> 4] = BPF_JGT,   [BPF_JLT >> 4] = BPF_JGE,	[BPF_JGE >> 4] = BPF_JLT,
+	[BPF_JSGT >> 4] = BPF_JSLE, [BPF_JSLE >> 4] = BPF_JSGT, [BPF_JSLT >> 4] = BPF_JSGE,
+	[BPF_JSGE >> 4] = BPF_JSLT,
+};
+static const uint8_t cc_swap[16] = {
+	[BPF_JEQ >> 4] = BPF_JEQ,   [BPF_JNE >> 4] = BPF_JNE,	[BPF_JGT >> 4] = BPF_JLT,
+	[BPF_JLE >> 4] = BPF_JGE,   [BPF_JLT >> 4] = BPF_JGT,	[BPF_JGE >> 4] = BPF_JLE,
+	[BPF_JSGT >> 4] = BPF_JSLT, [BPF_JSLE >> 4] = BPF_JSGE, [BPF_JSLT >> 4] = BPF_JSGT,
+	[BPF_JSGE >> 4] = BPF_JSLE,
+};
+
 int ir_cc_not(int cc)
 {
-	switch (cc) {
-	case BPF_JEQ: return BPF_JNE;
-	case BPF_JNE: return BPF_JEQ;
-	case BPF_JGT: return BPF_JLE;
-	case BPF_JLE: return BPF_JGT;
-	case BPF_JLT: return BPF_JGE;
-	case BPF_JGE: return BPF_JLT;
-	case BPF_JSGT: return BPF_JSLE;
-	case BPF_JSLE: return BPF_JSGT;
-	case BPF_JSLT: return BPF_JSGE;
-	default: return BPF_JSLT;
-	}
-}
-
-int ir_cc_swap(int cc)
-{
-	switch (cc) {
-	case BPF_JGT: return BPF_JLT;
-	case BPF_JLT: return BPF_JGT;
-	case BPF_JGE: return BPF_JLE;
-	case BPF_JLE: return BPF_JGE;
-	case BPF_JSGT: return BPF_JSLT;
-	case BPF_JSLT: return BPF_JSGT;
-	case BPF_JSGE: return BPF_JSLE;
-	case BPF_JSLE: return BPF_JSGE;
-	default: return cc;
-	}
-}
-
-static bool ir_holds(int cc, int64_t a, int64_t b)
-{
-	uint64_t x = (uint64_t)a, y = (uint64_t)b;
-
-	switch (cc) {
-	case BPF_JEQ: return a == b;
-	case BPF_JNE: return a != b;
-	case BPF_JGT: return x > y;
-	case BPF_JGE: return x >= y;
-	case BPF_JLT: return x < y;
-	case BPF_JLE: return x <= y;
-	case BPF_JSGT: return a > b;
-	case BPF_JSGE: return a >= b;
-	case BPF_JSLT: return a < b;
-	default: return a <= b;
-	}
+	return cc_not[cc >> 4];
 }
 
 /* What is compared with a number stands first, as BPF wants it; returns how to compare then. */
@@ -93,7 +63,7 @@ static int number_behind(int cc, struct ir_val *a, struct ir_val *b)
 		return cc;
 	*a = *b;
 	*b = t;
-	return ir_cc_swap(cc);
+	return cc_swap[cc >> 4];
 }
 
 void ir_branch(struct ir_func *f, int cc, struct ir_val a, struct ir_val b, int label)
@@ -101,7 +71,7 @@ void ir_branch(struct ir_func *f, int cc, struct ir_val a, struct ir_val b, int 
 	struct ir_ins *i;
 
 	if (a.kind == IV_IMM && b.kind == IV_IMM) {
-		if (ir_holds(cc, a.v, b.v))
+		if (ir_holds((unsigned)cc, (uint64_t)a.v, (uint64_t)b.v))
 			ir_jump(f, label);
 		return;
 	}
@@ -113,33 +83,33 @@ void ir_branch(struct ir_func *f, int cc, struct ir_val a, struct ir_val b, int 
 	i->label = label;
 }
 
-static bool ir_fold(int op, int64_t a, int64_t b, int64_t *r)
+struct ir_val ir_unary(struct ir_func *f, enum ir_op op, struct ir_val a, unsigned size)
 {
-	uint64_t x = (uint64_t)a, y = (uint64_t)b;
+	struct ir_ins *i = ir_add(f, op);
 
-	switch (op) {
-	case BPF_ADD: *r = (int64_t)(x + y); return true;
-	case BPF_SUB: *r = (int64_t)(x - y); return true;
-	case BPF_MUL: *r = (int64_t)(x * y); return true;
-	case BPF_DIV: *r = y ? (int64_t)(x / y) : 0; return true;
-	case BPF_MOD: *r = y ? (int64_t)(x % y) : a; return true;
-	case BPF_AND: *r = a & b; return true;
-	case BPF_OR: *r = a | b; return true;
-	case BPF_XOR: *r = a ^ b; return true;
-	case BPF_LSH: *r = (int64_t)(x << (y & 63)); return true;
-	case BPF_RSH: *r = (int64_t)(x >> (y & 63)); return true;
-	case BPF_ARSH: *r = a >> (y & 63); return true;
-	default: return false;
-	}
+	i->a = a;
+	i->size = (uint8_t)size;
+	i->dst = ir_reg(f);
+	return IR_REG(i->dst);
+}
+
+/* a and b into a new register. */
+static struct ir_val ir_binary(struct ir_func *f, enum ir_op op, int sub, struct ir_val a,
+			       struct ir_val b)
+{
+	struct ir_ins *i = ir_add(f, op);
+
+	i->sub = (uint8_t)sub;
+	i->a = a;
+	i->b = b;
+	i->dst = ir_reg(f);
+	return IR_REG(i->dst);
 }
 
 struct ir_val ir_alu(struct ir_func *f, int op, struct ir_val a, struct ir_val b)
 {
-	struct ir_ins *i;
-	int64_t r;
-
-	if (a.kind == IV_IMM && b.kind == IV_IMM && ir_fold(op, a.v, b.v, &r))
-		return IR_IMM(r);
+	if (a.kind == IV_IMM && b.kind == IV_IMM)
+		return IR_IMM(ir_compute((unsigned)op, (uint64_t)a.v, (uint64_t)b.v));
 	if (a.kind == IV_IMM &&
 	    (op == BPF_ADD || op == BPF_MUL || op == BPF_AND || op == BPF_OR || op == BPF_XOR)) {
 		struct ir_val t = a;
@@ -171,25 +141,22 @@ struct ir_val ir_alu(struct ir_func *f, int op, struct ir_val a, struct ir_val b
 		if (op == BPF_LSH || op == BPF_RSH || op == BPF_ARSH)
 			b.v &= 63;
 	}
-	i = ir_add(f, IR_ALU);
-	i->sub = (uint8_t)op;
-	i->a = a;
-	i->b = b;
-	i->dst = ir_reg(f);
-	return IR_REG(i->dst);
+	return ir_binary(f, IR_ALU, op, a, b);
 }
 
 struct ir_val ir_set(struct ir_func *f, int cc, struct ir_val a, struct ir_val b)
 {
-	struct ir_ins *i;
-
 	if (a.kind == IV_IMM && b.kind == IV_IMM)
-		return IR_IMM(ir_holds(cc, a.v, b.v));
+		return IR_IMM(ir_holds((unsigned)cc, (uint64_t)a.v, (uint64_t)b.v));
 	cc = number_behind(cc, &a, &b);
-	i = ir_add(f, IR_SET);
-	i->sub = (uint8_t)cc;
-	i->a = a;
-	i->b = b;
+	return ir_binary(f, IR_SET, cc, a, b);
+}
+
+struct ir_val ir_param(struct ir_func *f, int n)
+{
+	struct ir_ins *i = ir_add(f, IR_PARAM);
+
+	i->off = n;
 	i->dst = ir_reg(f);
 	return IR_REG(i->dst);
 }
@@ -217,11 +184,8 @@ void ir_store(struct ir_func *f, unsigned size, struct ir_val base, int32_t off,
 
 void ir_xadd(struct ir_func *f, struct ir_val base, int32_t off, struct ir_val v)
 {
-	struct ir_ins *i = ir_add(f, IR_XADD);
-
-	i->a = base;
-	i->off = off;
-	i->b = v;
+	ir_store(f, 8, base, off, v);
+	f->ins.data[f->ins.n - 1].op = IR_XADD;
 }
 
 void ir_move(struct ir_func *f, int dst, struct ir_val v)
@@ -242,11 +206,10 @@ struct ir_val ir_copy(struct ir_func *f, struct ir_val v)
 
 struct ir_val ir_call(struct ir_func *f, int helper, unsigned n, ...)
 {
-	struct ir_ins *i;
 	int dst = ir_reg(f);
+	struct ir_ins *i = ir_add(f, IR_CALL);
 	va_list ap;
 
-	i = ir_add(f, IR_CALL);
 	i->helper = helper;
 	i->n_args = n;
 	i->dst = dst;

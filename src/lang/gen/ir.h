@@ -82,6 +82,9 @@ struct ir_ins *ir_add(struct ir_func *f, enum ir_op op);
 void ir_place_label(struct ir_func *f, int label);
 void ir_jump(struct ir_func *f, int label);
 void ir_branch(struct ir_func *f, int cc, struct ir_val a, struct ir_val b, int label);
+struct ir_val ir_unary(struct ir_func *f, enum ir_op op, struct ir_val a, unsigned size);
+/* Argument n of a callback. */
+struct ir_val ir_param(struct ir_func *f, int n);
 struct ir_val ir_alu(struct ir_func *f, int op, struct ir_val a, struct ir_val b);
 struct ir_val ir_set(struct ir_func *f, int cc, struct ir_val a, struct ir_val b);
 struct ir_val ir_load(struct ir_func *f, unsigned size, struct ir_val base, int32_t off);
@@ -97,10 +100,45 @@ void ir_free(struct ir_func *f);
 void ir_dump(const struct ir_func *f, struct strbuf *b);
 /* A function of the kernel by its name, in listings. */
 void list_helper(struct strbuf *b, int helper);
+const char *list_helper_name(int helper); /* NULL: it is not known */
 
-/* The opposite of a condition; the same with sides exchanged. */
-int ir_cc_not(int cc);
-int ir_cc_swap(int cc);
+int ir_cc_not(int cc); /* the opposite of a condition */
+/* What the instructions do; cc and op as BPF has them: BPF_JEQ, BPF_ADD ... */
+static inline bool ir_holds(unsigned cc, uint64_t a, uint64_t b)
+{
+	switch (cc) {
+	case BPF_JEQ: return a == b;
+	case BPF_JNE: return a != b;
+	case BPF_JGT: return a > b;
+	case BPF_JGE: return a >= b;
+	case BPF_JLT: return a < b;
+	case BPF_JLE: return a <= b;
+	case BPF_JSGT: return (int64_t)a > (int64_t)b;
+	case BPF_JSGE: return (int64_t)a >= (int64_t)b;
+	case BPF_JSLT: return (int64_t)a < (int64_t)b;
+	case BPF_JSLE: return (int64_t)a <= (int64_t)b;
+	default: return (a & b) != 0;
+	}
+}
+
+static inline uint64_t ir_compute(unsigned op, uint64_t a, uint64_t b)
+{
+	switch (op) {
+	case BPF_ADD: return a + b;
+	case BPF_SUB: return a - b;
+	case BPF_MUL: return a * b;
+	case BPF_DIV: return b ? a / b : 0;
+	case BPF_MOD: return b ? a % b : a;
+	case BPF_OR: return a | b;
+	case BPF_AND: return a & b;
+	case BPF_XOR: return a ^ b;
+	case BPF_LSH: return a << (b & 63);
+	case BPF_RSH: return a >> (b & 63);
+	case BPF_ARSH: return (uint64_t)((int64_t)a >> (b & 63));
+	case BPF_NEG: return -a;
+	default: return b;
+	}
+}
 
 /* Drop what cannot be reached and what nobody reads. */
 void ir_clean(struct ir_func *f);

@@ -21,24 +21,20 @@ bool gen_is_callback(const struct gen *g, const struct node *n)
 	       (n->kind == N_WHILE && check_while_called(g->env));
 }
 
-static bool gen_loop_has(const struct gen *g, const struct node *n, bool callback)
+static bool gen_is_callback_test(const struct node *n, const void *g)
 {
-	if (!n)
-		return false;
-	if (callback ? gen_is_callback(g, n) : n->kind == N_WHILE)
-		return true;
-	if (gen_loop_has(g, n->a, callback) || gen_loop_has(g, n->b, callback) ||
-	    gen_loop_has(g, n->c, callback))
-		return true;
-	for (size_t i = 0; i < n->n; i++)
-		if (gen_loop_has(g, n->list[i], callback))
-			return true;
-	return false;
+	return gen_is_callback(g, n);
 }
 
 bool gen_has_callbacks(const struct gen *g, const struct node *n)
 {
-	return gen_loop_has(g, n, true);
+	return node_find(n, gen_is_callback_test, g);
+}
+
+static bool gen_is_while(const struct node *n, const void *ctx)
+{
+	(void)ctx;
+	return n->kind == N_WHILE;
 }
 
 /* Numbers of processes have no sign, but the verifier does not know that. */
@@ -46,8 +42,8 @@ void gen_zero_begin(struct gen *g, bool callbacks)
 {
 	g->zero = IR_IMM(0);
 	g->zero_at = g->zero_end = g->f->ins.n;
-	if (g->env->recorded || (!callbacks && !gen_loop_has(g, g->block->pred, false) &&
-				 !gen_loop_has(g, g->block->body, false)))
+	if (g->env->recorded || (!callbacks && !node_find(g->block->pred, gen_is_while, NULL) &&
+				 !node_find(g->block->body, gen_is_while, NULL)))
 		return;
 	g->zero =
 		ir_alu(g->f, BPF_ARSH, ir_call(g->f, BPF_FUNC_get_current_pid_tgid, 0), IR_IMM(63));
@@ -83,14 +79,9 @@ static void hide_vars(struct gen *g, struct node *n, int round)
 		v->round = round;
 		ir_move(g->f, v->reg, gen_hidden(g, IR_REG(v->reg)));
 	}
-	if (n->a)
-		hide_vars(g, n->a, round);
-	if (n->b)
-		hide_vars(g, n->b, round);
-	if (n->c)
-		hide_vars(g, n->c, round);
-	for (size_t i = 0; i < n->n; i++)
-		hide_vars(g, n->list[i], round);
+	for (size_t i = 0; i < node_parts(n); i++)
+		if (node_part(n, i))
+			hide_vars(g, node_part(n, i), round);
 }
 
 static void loop_while(struct gen *g, struct node *n)
@@ -130,15 +121,6 @@ static void gen_loop_unroll(struct gen *g, struct node *n)
 	ir_place_label(g->f, end);
 	g->break_label = old_break;
 	g->continue_label = old_continue;
-}
-
-static struct ir_val gen_loop_param(struct gen *g, int n)
-{
-	struct ir_ins *i = ir_add(g->f, IR_PARAM);
-
-	i->off = n;
-	i->dst = ir_reg(g->f);
-	return IR_REG(i->dst);
 }
 
 /* Registers for the variables that only this loop's body has. */
@@ -181,13 +163,13 @@ static int gen_loop_callback(struct gen *g, struct node *n)
 	g->stack_limit = 64;
 	g->scratch_used = false;
 	if (n->kind != N_FOR_MAP) {
-		index = gen_loop_param(g, 0);
-		g->frame = gen_loop_param(g, 1);
+		index = ir_param(g->f, 0);
+		g->frame = ir_param(g->f, 1);
 	} else {
-		gen_loop_param(g, 0);
-		key = gen_loop_param(g, 1);
-		value = gen_loop_param(g, 2);
-		g->frame = gen_loop_param(g, 3);
+		ir_param(g->f, 0);
+		key = ir_param(g->f, 1);
+		value = ir_param(g->f, 2);
+		g->frame = ir_param(g->f, 3);
 	}
 	g->ctx = ir_load(f, 8, g->frame, FRAME_CTX);
 	g->zero = ir_load(f, 8, g->frame, FRAME_ZERO);
@@ -239,22 +221,14 @@ static int gen_loop_callback(struct gen *g, struct node *n)
 	save.scratch_max = g->scratch_max;
 	save.zero_used = g->zero_used;
 	save.scratch_off = save.scratch_off > g->scratch_off ? save.scratch_off : g->scratch_off;
-	save.err = g->err;
 	*g = save;
 	return id;
 }
 
-/* A return inside ends what is around the loop, too. */
-static bool gen_loop_returns(const struct node *n)
+static bool gen_is_return(const struct node *n, const void *ctx)
 {
-	if (!n || n->kind == N_RETURN)
-		return n != NULL;
-	if (gen_loop_returns(n->a) || gen_loop_returns(n->b) || gen_loop_returns(n->c))
-		return true;
-	for (size_t i = 0; i < n->n; i++)
-		if (gen_loop_returns(n->list[i]))
-			return true;
-	return false;
+	(void)ctx;
+	return n->kind == N_RETURN;
 }
 
 static void for_range(struct gen *g, struct node *n, struct ir_val frame)
@@ -302,7 +276,7 @@ static void call_loop(struct gen *g, struct node *n)
 		gen_count(g, LANG_COUNT_LOOPS);
 		ir_place_label(g->f, end);
 	}
-	if (gen_loop_returns(n))
+	if (node_find(n, gen_is_return, NULL)) /* which ends what is around the loop, too */
 		ir_branch(g->f, BPF_JNE, gen_hidden(g, ir_load(g->f, 8, g->frame, FRAME_LEFT)),
 			  IR_IMM(0), g->exit_label);
 }

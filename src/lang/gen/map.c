@@ -40,7 +40,7 @@ static struct place build_key(struct gen *g, struct node *n)
 	return p;
 }
 
-static struct ir_val gen_map_lookup(struct gen *g, int map, struct place key)
+struct ir_val gen_lookup(struct gen *g, int map, struct place key)
 {
 	return ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF(map), gen_addr(g, key));
 }
@@ -52,9 +52,9 @@ static struct ir_val gen_map_find(struct gen *g, struct node *n, bool create)
 
 	if (map_of(g, n)->by_task)
 		return gen_task_entry(g, n->map, create);
-	p = gen_map_lookup(g, n->map, build_key(g, n));
+	p = gen_lookup(g, n->map, build_key(g, n));
 	if (!create && map_of(g, n)->key)
-		gen_fallible(g, p, BPF_JEQ, 2, "map_lookup_elem");
+		gen_fallible(g, p, BPF_JEQ, 2, BPF_FUNC_map_lookup_elem);
 	return p;
 }
 
@@ -78,14 +78,14 @@ void gen_count(struct gen *g, uint32_t counter)
 	struct ir_val p;
 
 	ir_store(g->f, 8, key.base, key.off, IR_IMM(counter));
-	p = gen_map_lookup(g, LANG_MAP_COUNTERS, key);
+	p = gen_lookup(g, LANG_MAP_COUNTERS, key);
 	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
 	ir_xadd(g->f, p, 0, IR_IMM(1));
 	ir_place_label(g->f, none);
 	gen_release(g, mark);
 }
 
-void gen_fallible(struct gen *g, struct ir_val r, int fails_when, int level, const char *helper)
+void gen_fallible(struct gen *g, struct ir_val r, int fails_when, int level, int helper)
 {
 	int failed, end;
 
@@ -93,7 +93,8 @@ void gen_fallible(struct gen *g, struct ir_val r, int fails_when, int level, con
 		return;
 	failed = ir_label(g->f);
 	end = ir_label(g->f);
-	vec_push(&g->p->fallible, (struct lang_fallible){ g->p->n_counters, g->f->pos, helper });
+	vec_push(&g->p->fallible,
+		 (struct lang_fallible){ g->p->n_counters, g->f->pos, list_helper_name(helper) });
 	ir_branch(g->f, fails_when, r, IR_IMM(0), failed);
 	ir_jump(g->f, end);
 	ir_place_label(g->f, failed);
@@ -133,7 +134,7 @@ static struct ir_val own_part(struct gen *g, const struct lang_map *m, struct ir
 static struct ir_val agg_entry(struct gen *g, const struct node *n, struct place key, int none)
 {
 	const struct lang_map *m = map_of(g, n);
-	struct ir_val p = ir_copy(g->f, gen_map_lookup(g, n->map, key));
+	struct ir_val p = ir_copy(g->f, gen_lookup(g, n->map, key));
 	int have = ir_label(g->f);
 	struct gen_mark mark;
 	struct place zero;
@@ -148,7 +149,7 @@ static struct ir_val agg_entry(struct gen *g, const struct node *n, struct place
 	ir_call(g->f, BPF_FUNC_map_update_elem, 4, IR_MAPREF(n->map), gen_addr(g, key),
 		gen_addr(g, zero), IR_IMM(BPF_NOEXIST));
 	gen_release(g, mark);
-	ir_move(g->f, (int)p.v, gen_map_lookup(g, n->map, key));
+	ir_move(g->f, (int)p.v, gen_lookup(g, n->map, key));
 	ir_branch(g->f, BPF_JNE, p, IR_IMM(0), have);
 	gen_count(g, m->full_counter);
 	ir_jump(g->f, none);
@@ -369,7 +370,7 @@ void gen_map_add(struct gen *g, struct node *n, struct ir_val by)
 	if (!m->by_task)
 		key = build_key(g, n);
 	p = m->by_task ? gen_task_entry(g, n->map, true)
-		       : ir_copy(g->f, gen_map_lookup(g, n->map, key));
+		       : ir_copy(g->f, gen_lookup(g, n->map, key));
 	if (m->present_word) {
 		ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
 		ir_xadd(g->f, p, 8, by);
@@ -383,7 +384,7 @@ void gen_map_add(struct gen *g, struct node *n, struct ir_val by)
 				  gen_addr(g, key), gen_addr(g, value), IR_IMM(BPF_NOEXIST)),
 			  IR_IMM(0), none);
 		/* Another CPU was first, or the map is full. */
-		ir_move(g->f, (int)p.v, gen_map_lookup(g, n->map, key));
+		ir_move(g->f, (int)p.v, gen_lookup(g, n->map, key));
 		ir_branch(g->f, BPF_JNE, p, IR_IMM(0), have);
 		gen_count(g, m->full_counter);
 		ir_jump(g->f, none);
@@ -404,7 +405,7 @@ struct ir_val gen_agg_value(struct gen *g, struct node *n, const struct ltype *t
 	int end = ir_label(g->f);
 
 	if (m->parts) {
-		p = ir_copy(g->f, gen_map_lookup(g, n->map, key));
+		p = ir_copy(g->f, gen_lookup(g, n->map, key));
 		ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), end);
 	}
 	ir_place_label(g->f, loop);
@@ -521,10 +522,7 @@ struct ir_val gen_map_pinned(struct gen *g, const char *path, struct ir_val key)
 	       (!g->p->maps.data[map].pinned || strcmp(g->p->maps.data[map].pinned, path) != 0))
 		map++;
 	ir_store(g->f, 8, k.base, k.off, key);
-	return ir_set(
-		g->f, BPF_JNE,
-		ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF((int)map), gen_addr(g, k)),
-		IR_IMM(0));
+	return ir_set(g->f, BPF_JNE, gen_lookup(g, (int)map, k), IR_IMM(0));
 }
 
 /* The kernel counts the elements it goes over: a function that does nothing but go on. */

@@ -61,9 +61,18 @@ struct place gen_at(struct place p, uint32_t off)
 
 struct ir_val gen_addr(struct gen *g, struct place p)
 {
-	if (p.base.kind == IV_FP)
-		return IR_STACK(p.base.v + p.off);
 	return ir_alu(g->f, BPF_ADD, p.base, IR_IMM(p.off));
+}
+
+struct ir_val gen_at_most(struct gen *g, struct ir_val v, struct ir_val max)
+{
+	struct ir_val r = ir_copy(g->f, v);
+	int ok = ir_label(g->f);
+
+	ir_branch(g->f, BPF_JLE, r, max, ok);
+	ir_move(g->f, (int)r.v, max);
+	ir_place_label(g->f, ok);
+	return r;
 }
 
 void gen_zero(struct gen *g, struct place p, uint32_t size)
@@ -79,7 +88,7 @@ void gen_copy(struct gen *g, struct place to, struct place from, uint32_t size)
 			 ir_load(g->f, 8, from.base, from.off + (int32_t)i));
 }
 
-static int read_helper(enum lt_space space, bool text)
+int gen_read_helper(enum lt_space space, bool text)
 {
 	switch (space) {
 	case LS_USER: return text ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user;
@@ -88,19 +97,8 @@ static int read_helper(enum lt_space space, bool text)
 	}
 }
 
-static const char *helper_name(enum lt_space space, bool text)
-{
-	switch (space) {
-	case LS_USER: return text ? "probe_read_user_str" : "probe_read_user";
-	case LS_ANY: return text ? "probe_read_str" : "probe_read";
-	default: return text ? "probe_read_kernel_str" : "probe_read_kernel";
-	}
-}
-
 struct ir_val gen_ref_addr(struct gen *g, struct ref r)
 {
-	if (r.base.kind == IV_FP)
-		return IR_STACK(r.base.v + r.off);
 	return ir_alu(g->f, BPF_ADD, r.base, IR_IMM(r.off));
 }
 
@@ -111,17 +109,17 @@ void gen_read(struct gen *g, struct ref r, struct place to, struct ir_val size)
 		return;
 	}
 	gen_fallible(g,
-		     ir_call(g->f, read_helper(r.space, false), 3, gen_addr(g, to), size,
+		     ir_call(g->f, gen_read_helper(r.space, false), 3, gen_addr(g, to), size,
 			     gen_ref_addr(g, r)),
-		     BPF_JSLT, 1, helper_name(r.space, false));
+		     BPF_JSLT, 1, gen_read_helper(r.space, false));
 }
 
 struct ir_val gen_read_str(struct gen *g, struct ref r, struct place to, struct ir_val size)
 {
-	struct ir_val n = ir_call(g->f, read_helper(r.space, true), 3, gen_addr(g, to), size,
+	struct ir_val n = ir_call(g->f, gen_read_helper(r.space, true), 3, gen_addr(g, to), size,
 				  gen_ref_addr(g, r));
 
-	gen_fallible(g, n, BPF_JSLT, 1, helper_name(r.space, true));
+	gen_fallible(g, n, BPF_JSLT, 1, gen_read_helper(r.space, true));
 	return n;
 }
 

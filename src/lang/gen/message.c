@@ -34,19 +34,11 @@ static struct ir_val wake_flags(struct gen *g, bool control)
  * Does evaluating it send a message or end the program? Then it must be done before a message is
  * begun.
  */
-static bool comes_first(const struct node *n)
+static bool comes_first(const struct node *n, const void *ctx)
 {
-	if (!n)
-		return false;
-	if (n->kind == N_DO ||
-	    (n->type && n->type->kind == LT_USTACK && (n->kind == N_IDENT || n->kind == N_CALL)))
-		return true;
-	if (comes_first(n->a) || comes_first(n->b) || comes_first(n->c))
-		return true;
-	for (size_t i = 0; i < n->n; i++)
-		if (comes_first(n->list[i]))
-			return true;
-	return false;
+	(void)ctx;
+	return n->kind == N_DO ||
+	       (n->type && n->type->kind == LT_USTACK && (n->kind == N_IDENT || n->kind == N_CALL));
 }
 
 void gen_message(struct gen *g, struct lang_action *a, struct node **arg, size_t n, bool control)
@@ -71,7 +63,7 @@ void gen_message(struct gen *g, struct lang_action *a, struct node **arg, size_t
 	for (size_t i = 0; i < n && i < ARRAY_SIZE(word); i++)
 		if (lt_is_word(arg[i]->type))
 			word[i] = gen_word(g, arg[i]);
-		else if (comes_first(arg[i]))
+		else if (node_find(arg[i], comes_first, NULL))
 			made[i] = gen_expr(g, arg[i]);
 	id = (uint32_t)g->p->actions.n; /* what came first had messages of its own */
 	p = ir_copy(g->f, ir_call(g->f, BPF_FUNC_ringbuf_reserve, 3, IR_MAPREF(LANG_MAP_RING),
@@ -93,7 +85,7 @@ void gen_message(struct gen *g, struct lang_action *a, struct node **arg, size_t
 
 		if (lt_is_word(arg[i]->type))
 			ir_store(g->f, 8, to.base, to.off, word[i]);
-		else if (comes_first(arg[i]))
+		else if (node_find(arg[i], comes_first, NULL))
 			gen_put(g, made[i], arg[i]->type, to, arg[i]->type);
 		else
 			gen_into(g, arg[i], to, arg[i]->type);

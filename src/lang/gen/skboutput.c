@@ -17,17 +17,6 @@ static struct ir_val gen_skb_field(struct gen *g, struct node *skb, struct ir_va
 	return gen_load(g, (struct ref){ base, (int32_t)off, LS_KERNEL }, size, false);
 }
 
-static struct ir_val at_most(struct gen *g, struct ir_val v, struct ir_val max)
-{
-	struct ir_val r = ir_copy(g->f, v);
-	int ok = ir_label(g->f);
-
-	ir_branch(g->f, BPF_JLE, r, max, ok);
-	ir_move(g->f, (int)r.v, max);
-	ir_place_label(g->f, ok);
-	return r;
-}
-
 /* skboutput(path, skb, length, offset): from the linear part of its data, which has all headers. */
 struct ir_val gen_skboutput(struct gen *g, struct node *n)
 {
@@ -53,7 +42,7 @@ struct ir_val gen_skboutput(struct gen *g, struct node *n)
 	ir_store(g->f, 4, p, 0, IR_IMM((int32_t)g->p->actions.n));
 	ir_store(g->f, 4, p, 4, IR_IMM(0));
 	ir_store(g->f, 8, p, 8, ir_call(g->f, BPF_FUNC_ktime_get_boot_ns, 0));
-	size = at_most(g, at_most(g, want, have), IR_IMM(snap));
+	size = gen_at_most(g, gen_at_most(g, want, have), IR_IMM(snap));
 	ir_store(g->f, 8, p, 16, size);
 	ir_call(g->f, BPF_FUNC_probe_read_kernel, 3, ir_alu(g->f, BPF_ADD, p, IR_IMM(HEAD)), size,
 		from);

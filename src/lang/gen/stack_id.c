@@ -14,15 +14,6 @@ static struct ir_val round_of(struct ir_func *f, struct ir_val id, struct ir_val
 	return ir_alu(f, BPF_XOR, ir_alu(f, BPF_RSH, id, IR_IMM(29)), id);
 }
 
-static struct ir_val gen_stack_param(struct ir_func *f, int n)
-{
-	struct ir_ins *i = ir_add(f, IR_PARAM);
-
-	i->off = n;
-	i->dst = ir_reg(f);
-	return IR_REG(i->dst);
-}
-
 /* A round as a function; what it is handed has where the addresses are, and the number so far. */
 static struct ir_val round_function(struct gen *g, uint32_t rounds)
 {
@@ -33,8 +24,8 @@ static struct ir_val round_function(struct gen *g, uint32_t rounds)
 	f->is_callback = true;
 	f->pos = g->f->pos;
 	vec_push(&g->funcs, f);
-	i = ir_extend(f, gen_stack_param(f, 0), 4, false);
-	with = gen_stack_param(f, 1);
+	i = ir_extend(f, ir_param(f, 0), 4, false);
+	with = ir_param(f, 1);
 	ir_branch(f, BPF_JGE, i, IR_IMM(rounds), stop);
 	at = ir_alu(f, BPF_ADD, ir_load(f, 8, with, 0),
 		    ir_alu(f, BPF_MUL, i, IR_IMM(LANG_STACK_ROUND * 8)));
@@ -91,7 +82,6 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	uint32_t depth = t->n ? t->n : 1, room = g->p->stack_depth;
 	bool own = !user && g->point->kind != LP_KPROBE && g->point->kind != LP_PROFILE;
 	struct gen_mark mark;
-	struct val v = { 0 };
 	struct place out = { 0 }, buf, key;
 	struct ir_val id = ir_copy(g->f, IR_IMM(0)), n, p, r;
 	int done = ir_label(g->f), by_kernel = ir_label(g->f), walked = ir_label(g->f),
@@ -133,8 +123,7 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 		ir_store(g->f, 8, p, buf.off + 8 + k * 8, IR_IMM(0));
 	gen_stack_hash(g, gen_at(buf, 8), n, depth, depth + (user ? 1 : 0), id);
 	ir_store(g->f, 8, key.base, key.off, id);
-	p = ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF(LANG_MAP_STACKS),
-		    gen_addr(g, key));
+	p = gen_lookup(g, LANG_MAP_STACKS, key);
 	ir_branch(g->f, BPF_JNE, p, IR_IMM(0), done);
 	r = ir_call(g->f, BPF_FUNC_map_update_elem, 4, IR_MAPREF(LANG_MAP_STACKS), gen_addr(g, key),
 		    gen_addr(g, buf), IR_IMM(BPF_ANY));
@@ -156,15 +145,9 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	}
 	ir_place_label(g->f, done);
 	gen_release(g, mark);
-	if (!user) {
-		v.v = id;
-		return v;
-	}
+	if (!user)
+		return gen_val(id);
 	ir_store(g->f, 8, out.base, out.off, id);
-	ir_store(
-		g->f, 8, out.base, out.off + 8,
-		ir_alu(g->f, BPF_RSH, ir_call(g->f, BPF_FUNC_get_current_pid_tgid, 0), IR_IMM(32)));
-	v.mem = true;
-	v.m = out;
-	return v;
+	ir_store(g->f, 8, out.base, out.off + 8, gen_high32(g, BPF_FUNC_get_current_pid_tgid));
+	return gen_val_at(out);
 }

@@ -81,8 +81,7 @@ struct ir_val gen_find_scratch(struct gen *g, int none)
 
 	g->scratch_at = g->f->ins.n;
 	ir_store(g->f, 8, key.base, key.off, IR_IMM(g->prog));
-	p = ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF(LANG_MAP_SCRATCH),
-		    gen_addr(g, key));
+	p = gen_lookup(g, LANG_MAP_SCRATCH, key);
 	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
 	return p;
 }
@@ -236,16 +235,10 @@ static void place_vars(struct gen *g, struct node *n, bool in_loop)
 
 static void forget_vars(struct node *n)
 {
-	if (n->var)
+	if (n && n->var)
 		n->var->where = VAR_UNSET;
-	if (n->a)
-		forget_vars(n->a);
-	if (n->b)
-		forget_vars(n->b);
-	if (n->c)
-		forget_vars(n->c);
-	for (size_t i = 0; i < n->n; i++)
-		forget_vars(n->list[i]);
+	for (size_t i = 0; n && i < node_parts(n); i++)
+		forget_vars(node_part(n, i));
 }
 
 /*
@@ -275,7 +268,7 @@ static void filter_syscall(struct gen *g, int filter_map)
 	}
 	key = gen_stack(g, 8);
 	ir_store(g->f, 8, key.base, key.off, nr);
-	p = ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF(filter_map), gen_addr(g, key));
+	p = gen_lookup(g, filter_map, key);
 	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), g->exit_label);
 	g->probe = ir_load(g->f, 8, p, 0);
 	ir_branch(g->f, BPF_JEQ, g->probe, IR_IMM(0), g->exit_label);
@@ -360,8 +353,8 @@ static void drop_unused(struct gen *g)
 }
 
 int gen_program(struct checker *c, struct probe_block *b, const struct lang_point *pt,
-		uint32_t point_id, enum lang_how how, int filter_map, unsigned dump,
-		struct lang_code *ret, struct err *e)
+		enum lang_how how, int filter_map, unsigned dump, struct lang_code *ret,
+		struct err *e)
 {
 	struct gen g = { .c = c,
 			 .p = c->p,
@@ -370,7 +363,6 @@ int gen_program(struct checker *c, struct probe_block *b, const struct lang_poin
 			 .block = b,
 			 .how = how,
 			 .cookie = ret->cookie,
-			 .point_id = point_id,
 			 .stack_limit = 240 };
 	struct ir_func *f = arena_alloc(&c->p->arena, sizeof(*f));
 	int r;
@@ -382,8 +374,7 @@ int gen_program(struct checker *c, struct probe_block *b, const struct lang_poin
 	g.is_exit = how != LH_NORMAL && (str_starts(pt->name, "sys_exit"));
 	vec_push(&g.funcs, f);
 	forget_vars(b->body);
-	if (b->pred)
-		forget_vars(b->pred);
+	forget_vars(b->pred);
 	gen_stmt_body(&g, filter_map);
 	for (size_t i = 0; i < g.funcs.n; i++) {
 		struct ir_func *k = g.funcs.data[i];

@@ -47,9 +47,8 @@ static void gen_task_look(const struct node *n, bool fine, struct seen *s)
 {
 	if (!n)
 		return;
-	if (n->kind == N_MAP && n->map >= 0) {
+	if (n->kind == N_MAP && n->map >= 0)
 		s[n->map].bad |= !fine || !by_tid(n);
-	}
 	if (n->kind == N_CALL && (n->id == F_CLEAR || n->id == F_DELETE) && n->n &&
 	    n->list[0]->kind == N_MAP && n->list[0]->map >= 0) {
 		s[n->list[0]->map].taken = true;
@@ -59,11 +58,8 @@ static void gen_task_look(const struct node *n, bool fine, struct seen *s)
 	if (is_loop(n) || (n->kind == N_CALL && (n->id == F_PRINT || n->id == F_TABLE ||
 						 n->id == F_HISTOGRAM || n->id == F_STACKS)))
 		fine = false;
-	gen_task_look(n->a, fine, s);
-	gen_task_look(n->b, fine, s);
-	gen_task_look(n->c, fine, s);
-	for (size_t i = 0; i < n->n; i++)
-		gen_task_look(n->list[i], fine, s);
+	for (size_t i = 0; i < node_parts(n); i++)
+		gen_task_look(node_part(n, i), fine, s);
 }
 
 void gen_task_maps(struct lang_program *p, const struct ast *t, const struct lang_env *env)
@@ -103,20 +99,6 @@ static struct ir_val gen_task_get(struct gen *g, int map, bool create)
 		       IR_IMM(create ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0));
 }
 
-static bool gen_task_uses(const struct node *n, int map)
-{
-	bool any = false;
-
-	if (!n)
-		return false;
-	if (n->kind == N_MAP && n->map == map)
-		return true;
-	any = gen_task_uses(n->a, map) || gen_task_uses(n->b, map) || gen_task_uses(n->c, map);
-	for (size_t i = 0; i < n->n && !any; i++)
-		any = gen_task_uses(n->list[i], map);
-	return any;
-}
-
 /* Set whatever happens: then it may as well be made at the beginning. */
 static bool always_set(const struct node *body, int map)
 {
@@ -139,7 +121,7 @@ void gen_task_find(struct gen *g, const struct node *in, bool body)
 		g->task = arena_alloc(&g->p->arena, g->p->maps.n * sizeof(*g->task));
 	for (size_t i = LANG_MAP_FIXED; i < g->p->maps.n; i++)
 		if (g->p->maps.data[i].by_task && g->task[i].kind == IV_NONE &&
-		    gen_task_uses(in, (int)i))
+		    node_find_map(in, (int)i))
 			g->task[i] = ir_copy(
 				g->f, gen_task_get(g, (int)i, body && always_set(in, (int)i)));
 }

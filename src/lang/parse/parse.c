@@ -85,6 +85,27 @@ void parse_end_at(struct parser *p, struct node *n)
 	n->len = p->prev.pos + p->prev.len > n->pos ? p->prev.pos + p->prev.len - n->pos : 1;
 }
 
+const struct node *node_find(const struct node *n, node_test_fn *test, const void *ctx)
+{
+	const struct node *found = NULL;
+
+	if (!n || test(n, ctx))
+		return n;
+	for (size_t i = 0; i < node_parts(n) && !found; i++)
+		found = node_find(node_part(n, i), test, ctx);
+	return found;
+}
+
+static bool node_is_map(const struct node *n, const void *map)
+{
+	return n->kind == N_MAP && n->map == *(const int *)map;
+}
+
+const struct node *node_find_map(const struct node *n, int map)
+{
+	return node_find(n, node_is_map, &map);
+}
+
 static const char *const int_types[] = {
 	"int8",	     "int16",	 "int32",    "int64",	"uint8",   "uint16",  "uint32",
 	"uint64",    "bool",	 "int8_t",   "int16_t", "int32_t", "int64_t", "uint8_t",

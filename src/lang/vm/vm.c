@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "lang/gen/ir.h"
 #include "lang/vm/map.h"
 
 #define CTX_SIZE 65536u
@@ -196,42 +197,6 @@ static int vm_helper(struct lang_vm *vm, int id, uint64_t *r, unsigned depth)
 	return 0;
 }
 
-static bool vm_taken(unsigned op, uint64_t a, uint64_t b)
-{
-	switch (op) {
-	case BPF_JEQ: return a == b;
-	case BPF_JNE: return a != b;
-	case BPF_JGT: return a > b;
-	case BPF_JGE: return a >= b;
-	case BPF_JLT: return a < b;
-	case BPF_JLE: return a <= b;
-	case BPF_JSGT: return (int64_t)a > (int64_t)b;
-	case BPF_JSGE: return (int64_t)a >= (int64_t)b;
-	case BPF_JSLT: return (int64_t)a < (int64_t)b;
-	case BPF_JSLE: return (int64_t)a <= (int64_t)b;
-	default: return (a & b) != 0;
-	}
-}
-
-static uint64_t vm_alu(unsigned op, uint64_t a, uint64_t b)
-{
-	switch (op) {
-	case BPF_ADD: return a + b;
-	case BPF_SUB: return a - b;
-	case BPF_MUL: return a * b;
-	case BPF_DIV: return b ? a / b : 0;
-	case BPF_MOD: return b ? a % b : a;
-	case BPF_OR: return a | b;
-	case BPF_AND: return a & b;
-	case BPF_XOR: return a ^ b;
-	case BPF_LSH: return a << (b & 63);
-	case BPF_RSH: return a >> (b & 63);
-	case BPF_ARSH: return (uint64_t)((int64_t)a >> (b & 63));
-	case BPF_NEG: return -a;
-	default: return b;
-	}
-}
-
 static unsigned size_of(uint8_t code)
 {
 	switch (code & 0x18) {
@@ -301,7 +266,7 @@ static int vm_execute(struct lang_vm *vm, uint32_t at, unsigned depth, const uin
 		case BPF_ALU:
 			r[i->dst_reg] = vm_swapped(r[i->dst_reg], i->imm);
 			break; /* the only one we make */
-		case BPF_ALU64: r[i->dst_reg] = vm_alu(op, r[i->dst_reg], b); break;
+		case BPF_ALU64: r[i->dst_reg] = ir_compute(op, r[i->dst_reg], b); break;
 		default:
 			if (op == BPF_EXIT) {
 				*ret = r[0];
@@ -311,7 +276,7 @@ static int vm_execute(struct lang_vm *vm, uint32_t at, unsigned depth, const uin
 				k = vm_helper(vm, i->imm, r, depth);
 				if (k < 0)
 					return k;
-			} else if (op == BPF_JA || (op != 0xe0 && vm_taken(op, r[i->dst_reg], b))) {
+			} else if (op == BPF_JA || (op != 0xe0 && ir_holds(op, r[i->dst_reg], b))) {
 				at += (uint32_t)(int32_t)i->off;
 			}
 		}
