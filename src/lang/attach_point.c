@@ -27,50 +27,47 @@ const char *const lang_kind_name[LP_N] = {
 	[LP_SELF] = "self",
 };
 
-static const struct {
-	const char *name;
-	enum lang_kind kind;
-} kinds[] = {
-	{ "BEGIN", LP_BEGIN },
-	{ "begin", LP_BEGIN },
-	{ "END", LP_END },
-	{ "end", LP_END },
-	{ "kprobe", LP_KPROBE },
-	{ "k", LP_KPROBE },
-	{ "kretprobe", LP_KRETPROBE },
-	{ "kr", LP_KRETPROBE },
-	{ "fentry", LP_FENTRY },
-	{ "kfunc", LP_FENTRY },
-	{ "f", LP_FENTRY },
-	{ "fexit", LP_FEXIT },
-	{ "kretfunc", LP_FEXIT },
-	{ "fr", LP_FEXIT },
-	{ "tracepoint", LP_TRACEPOINT },
-	{ "t", LP_TRACEPOINT },
-	{ "rawtracepoint", LP_RAWTP },
-	{ "rt", LP_RAWTP },
-	{ "uprobe", LP_UPROBE },
-	{ "u", LP_UPROBE },
-	{ "uretprobe", LP_URETPROBE },
-	{ "ur", LP_URETPROBE },
-	{ "usdt", LP_USDT },
-	{ "U", LP_USDT },
-	{ "profile", LP_PROFILE },
-	{ "p", LP_PROFILE },
-	{ "interval", LP_INTERVAL },
-	{ "i", LP_INTERVAL },
-	{ "software", LP_SOFTWARE },
-	{ "s", LP_SOFTWARE },
-	{ "hardware", LP_HARDWARE },
-	{ "h", LP_HARDWARE },
-	{ "watchpoint", LP_WATCHPOINT },
-	{ "w", LP_WATCHPOINT },
-	{ "asyncwatchpoint", LP_WATCHPOINT },
-	{ "aw", LP_WATCHPOINT },
-	{ "iter", LP_ITER },
-	{ "it", LP_ITER },
-	{ "self", LP_SELF },
+#define PERF BPF_PROG_TYPE_PERF_EVENT
+#define KPROBE BPF_PROG_TYPE_KPROBE
+#define TRACING BPF_PROG_TYPE_TRACING
+#define RAW BPF_PROG_TYPE_RAW_TRACEPOINT
+#define MATCHED LANG_KIND_MATCHED
+#define COOKIE LANG_KIND_COOKIE
+const struct lang_kind_about lang_kinds[LP_N] = {
+	[LP_BEGIN] = { { "begin" }, RAW, .flags = LANG_KIND_OWN },
+	[LP_END] = { { "end" }, RAW, .flags = LANG_KIND_OWN },
+	[LP_KPROBE] = { { "k" }, KPROBE, .flags = MATCHED | COOKIE },
+	[LP_KRETPROBE] = { { "kr" }, KPROBE, .flags = MATCHED | COOKIE },
+	[LP_FENTRY] = { { "kfunc", "f" }, TRACING, BPF_TRACE_FENTRY, MATCHED | LANG_KIND_TYPED },
+	[LP_FEXIT] = { { "kretfunc", "fr" }, TRACING, BPF_TRACE_FEXIT, MATCHED | LANG_KIND_TYPED },
+	[LP_TRACEPOINT] = { { "t" }, BPF_PROG_TYPE_TRACEPOINT, .flags = MATCHED | COOKIE },
+	[LP_RAWTP] = { { "rt" }, RAW, .flags = MATCHED },
+	[LP_UPROBE] = { { "u" }, KPROBE, .flags = MATCHED | COOKIE | LANG_KIND_USER },
+	[LP_URETPROBE] = { { "ur" }, KPROBE, .flags = MATCHED | COOKIE | LANG_KIND_USER },
+	[LP_USDT] = { { "U" }, KPROBE, .flags = MATCHED | COOKIE | LANG_KIND_USER },
+	[LP_PROFILE] = { { "p" }, PERF },
+	[LP_INTERVAL] = { { "i" }, RAW, .flags = LANG_KIND_OWN },
+	[LP_SOFTWARE] = { { "s" }, PERF, .flags = MATCHED },
+	[LP_HARDWARE] = { { "h" }, PERF, .flags = MATCHED },
+	[LP_WATCHPOINT] = { { "w", "asyncwatchpoint", "aw" }, PERF },
+	[LP_ITER] = { { "it" }, TRACING, BPF_TRACE_ITER, MATCHED | LANG_KIND_TYPED },
+	[LP_SELF] = { { NULL }, RAW, .flags = LANG_KIND_OWN },
 };
+
+/* Is it one of the kind's names? Names of more than a letter may be meant by others. */
+static bool point_is_called(enum lang_kind kind, const char *name, struct str_nearest *near)
+{
+	const char *one = lang_kind_name[kind];
+
+	for (size_t i = 0; one;
+	     one = i < ARRAY_SIZE(lang_kinds->other) ? lang_kinds[kind].other[i++] : NULL) {
+		if (strcmp(one, name) == 0)
+			return true;
+		if (one[1])
+			str_nearest_add(near, one);
+	}
+	return false;
+}
 
 /* Parts between colons; quotes keep colons inside. At most max; the rest stays in the last. */
 static size_t point_split(const char *text, struct arena *a, const char **part, size_t max)
@@ -115,9 +112,15 @@ static bool point_function(const char *text, struct arena *a, struct lang_point 
 	return true;
 }
 
+static const struct {
+	const char *name;
+	uint64_t ns; /* 0: so many a second */
+} rate_units[] = {
+	{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 }, { "hz", 0 }
+};
+
 static bool point_rate(struct lang_point *p, const char *unit, const char *number, struct err *e)
 {
-	static const char *const units[] = { "s", "ms", "us", "ns", "hz" };
 	bool known = false;
 	uint64_t ns;
 
@@ -131,8 +134,8 @@ static bool point_rate(struct lang_point *p, const char *unit, const char *numbe
 		err_hint(e, "%s:s:1, :ms:100, :us:500 or :hz:99", lang_kind_name[p->kind]);
 		return false;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		known |= strcmp(units[i], unit) == 0;
+	for (size_t i = 0; i < ARRAY_SIZE(rate_units); i++)
+		known |= strcmp(rate_units[i].name, unit) == 0;
 	p->target = unit;
 	if (!known || !str_u64(number, &p->number) || !p->number) {
 		err_set(e, EINVAL, known ? "'%s' is no rate" : "'%s' is no unit of time",
@@ -273,14 +276,9 @@ bool lang_point_parse(const char *text, struct arena *a, struct lang_point *ret,
 	char list[128];
 
 	*ret = (struct lang_point){ .text = arena_strdup(a, text) };
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (strcmp(kinds[i].name, part[0]) == 0) {
-			ret->kind = kinds[i].kind;
+	for (ret->kind = 0; ret->kind < LP_N; ret->kind++)
+		if (point_is_called(ret->kind, part[0], &near))
 			return point_parts(ret, part, n, a, e);
-		}
-		if (kinds[i].name[1])
-			str_nearest_add(&near, kinds[i].name);
-	}
 	if (n == 1 && (str_has_glob(part[0]) || !part[0][0])) {
 		err_set(e, EINVAL, "'%s' names no kind of probe", text);
 		return false;
@@ -296,14 +294,9 @@ bool lang_point_parse(const char *text, struct arena *a, struct lang_point *ret,
 
 uint64_t lang_point_every(const struct lang_point *p)
 {
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = { { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		if (strcmp(p->target, units[i].name) == 0)
-			return p->number * units[i].ns;
+	for (size_t i = 0; i < ARRAY_SIZE(rate_units); i++)
+		if (rate_units[i].ns && strcmp(p->target, rate_units[i].name) == 0)
+			return p->number * rate_units[i].ns;
 	return p->number < 1000000000 ? 1000000000 / p->number : 1; /* hz */
 }
 

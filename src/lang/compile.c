@@ -172,35 +172,6 @@ static bool wants_record(const struct node *n)
 	return false;
 }
 
-static void prog_type(const struct lang_point *pt, enum lang_how how, struct lang_code *c)
-{
-	c->attach = 0;
-	switch (pt->kind) {
-	case LP_KPROBE:
-	case LP_KRETPROBE:
-	case LP_UPROBE:
-	case LP_URETPROBE:
-	case LP_USDT: c->type = BPF_PROG_TYPE_KPROBE; break;
-	case LP_FENTRY:
-	case LP_FEXIT:
-	case LP_ITER:
-		c->type = BPF_PROG_TYPE_TRACING;
-		c->attach = pt->kind == LP_FENTRY  ? BPF_TRACE_FENTRY
-			    : pt->kind == LP_FEXIT ? BPF_TRACE_FEXIT
-						   : BPF_TRACE_ITER;
-		break;
-	case LP_TRACEPOINT:
-		c->type =
-			how == LH_NORMAL ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_RAW_TRACEPOINT;
-		break;
-	case LP_PROFILE:
-	case LP_SOFTWARE:
-	case LP_HARDWARE:
-	case LP_WATCHPOINT: c->type = BPF_PROG_TYPE_PERF_EVENT; break;
-	default: c->type = BPF_PROG_TYPE_RAW_TRACEPOINT;
-	}
-}
-
 static void attach_to(struct compiler *k, struct lang_code *c, uint32_t point)
 {
 	size_t n = c->n_points;
@@ -262,8 +233,7 @@ static size_t same_code(struct compiler *k, size_t first, enum lang_how how)
 	const struct lang_point *a = &k->p->points.data[k->units.data[first].point];
 	size_t n = 1;
 
-	if (k->c.uses_point || how == LH_SYSCALL || a->kind == LP_FENTRY || a->kind == LP_FEXIT ||
-	    a->kind == LP_ITER)
+	if (k->c.uses_point || how == LH_SYSCALL || (lang_kinds[a->kind].flags & LANG_KIND_TYPED))
 		return 1;
 	while (first + n < k->units.n &&
 	       k->units.data[first + n].block == k->units.data[first].block) {
@@ -284,17 +254,8 @@ static size_t same_code(struct compiler *k, size_t first, enum lang_how how)
  */
 static bool can_ask(const struct compiler *k, const struct lang_point *pt, enum lang_how how)
 {
-	if (!k->env->has_cookie || how != LH_NORMAL)
-		return false;
-	switch (pt->kind) {
-	case LP_UPROBE:
-	case LP_URETPROBE:
-	case LP_USDT:
-	case LP_KPROBE:
-	case LP_KRETPROBE:
-	case LP_TRACEPOINT: return true;
-	default: return false;
-	}
+	return k->env->has_cookie && how == LH_NORMAL &&
+	       (lang_kinds[pt->kind].flags & LANG_KIND_COOKIE);
 }
 
 static void compile_generate(struct compiler *k)
@@ -325,7 +286,9 @@ static void compile_generate(struct compiler *k)
 		else if (!k->c.asks_probe || can_ask(k, pt, c.how))
 			step = same_code(k, i, c.how);
 		c.cookie = k->c.asks_probe && step > 1 && c.how != LH_SYSCALL;
-		prog_type(pt, c.how, &c);
+		c.type = c.how == LH_NORMAL ? lang_kinds[pt->kind].type
+					    : BPF_PROG_TYPE_RAW_TRACEPOINT;
+		c.attach = lang_kinds[pt->kind].attach;
 		if (gen_program(&k->c, b, pt, c.how, c.filter_map, k->dump, &c, &e) < 0)
 			lang_error(k->d, b->pos, b->len, "%s", e.msg);
 		for (size_t j = 0; j < step; j++)

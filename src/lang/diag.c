@@ -73,6 +73,16 @@ void lang_hint(struct lang_diags *d, const char *fmt, ...)
 	d->list.data[d->list.n - 1].hint = b.data;
 }
 
+bool lang_hint_near(struct lang_diags *d, const struct str_nearest *near)
+{
+	char list[160];
+	bool any = str_nearest_list(near, list, sizeof(list));
+
+	if (any)
+		lang_hint(d, "did you mean %s?", list);
+	return any;
+}
+
 void lang_place(const char *text, size_t n, uint32_t pos, unsigned *line, unsigned *column)
 {
 	size_t start = 0;

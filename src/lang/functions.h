@@ -5,72 +5,24 @@
 
 #include "lang/ast.h"
 
+/* Functions that others ask for; all else of a function is in its row. */
 enum func {
 	F_NONE,
-	F_BSWAP,
-	F_BUF,
-	F_CAT,
 	F_CGROUPID,
-	F_CGROUP_PATH,
 	F_CLEAR,
 	F_DEBUGF,
 	F_DELETE,
-	F_EXIT,
-	F_IN_MAP,
-	F_JOIN,
-	F_KADDR,
-	F_KPTR,
-	F_KSYM,
-	F_KSTACK,
-	F_MACADDR,
-	F_NTOP,
-	F_OVERRIDE,
-	F_PATH,
-	F_PRINT,
-	F_TABLE,
 	F_HISTOGRAM,
-	F_STACKS,
+	F_LEN,
+	F_PERCPU_KADDR,
+	F_PRINT,
 	F_PRINTF,
-	F_PTON,
-	F_REG,
-	F_SIGNAL,
-	F_SKBOUTPUT,
-	F_STR,
-	F_SYSCALL_NAME,
-	F_SIGNAL_NAME,
-	F_CAP_NAME,
-	F_DISK_NAME,
-	F_FILE_NUMBER,
+	F_STACKS,
 	F_STRCONTAINS,
 	F_STRMATCH,
-	F_STRERROR,
-	F_STRFTIME,
 	F_STRNCMP,
-	F_SYSTEM,
-	F_TIME,
+	F_TABLE,
 	F_UADDR,
-	F_UPTR,
-	F_USTACK,
-	F_USYM,
-	F_ZERO,
-	F_NSECS,
-	F_LEN,
-	F_HAS_KEY,
-	F_PERCPU_KADDR,
-	F_GETOPT,
-	F_ERRORF,
-	F_ASSERT,
-	F_FIND,
-	F_STRSTR,
-	F_COUNT,
-	F_SUM,
-	F_MIN,
-	F_MAX,
-	F_AVG,
-	F_STATS,
-	F_HIST,
-	F_LHIST,
-	F_TSERIES,
 };
 
 struct checker;
@@ -86,9 +38,10 @@ typedef void lang_into_fn(struct gen *g, struct node *n, struct place p, const s
 
 struct lang_function {
 	const char *name;
-	enum func id;
 	uint8_t min, max; /* arguments */
-	bool is_unsafe;	  /* wants --unsafe */
+	enum func id;
+	int how;	/* of functions that share code: enum lang_act, lang_names or lt_space */
+	bool is_unsafe; /* wants --unsafe */
 	/* A letter an argument, which it must be: 'n' number, 't' text in quotes. NULL: check sees
 	 * to them. */
 	const char *args;

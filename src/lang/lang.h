@@ -48,6 +48,20 @@ enum lang_kind {
 };
 extern const char *const lang_kind_name[LP_N];
 
+/* What there is to know of a kind. */
+#define LANG_KIND_MATCHED 1u /* patterns are looked up, and plain names, too */
+#define LANG_KIND_USER 2u    /* the code is a program's */
+#define LANG_KIND_COOKIE 4u  /* a program can ask which of its points was hit */
+#define LANG_KIND_TYPED 8u   /* each point has code of its own */
+#define LANG_KIND_OWN 16u    /* hit in kymo itself, by nothing that was recorded */
+struct lang_kind_about {
+	const char *other[3]; /* names beside lang_kind_name; NULL at the end */
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach;
+	unsigned flags;
+};
+extern const struct lang_kind_about lang_kinds[LP_N];
+
 /* One place to attach, patterns expanded. Strings live in the program's arena. */
 struct lang_point {
 	enum lang_kind kind;
@@ -164,8 +178,7 @@ struct lang_source {
 struct lang_config {
 	uint32_t strlen, map_keys, stack_depth, max_probes, max_bpf_progs, log_size;
 	uint32_t ring_pages;
-	bool missing_ignored, cache_symbols;
-	bool on_stack_full;
+	bool missing_ignored;
 };
 void lang_config_default(struct lang_config *c);
 
@@ -173,7 +186,6 @@ struct lang_map {
 	const char *name;	 /* with the '@'; NULL for the runtime's own */
 	const char *pinned;	 /* the file of one that is there already; NULL: it is made */
 	const struct ltype *key; /* a tuple, also for one part; NULL: no key */
-	bool tuple_key;		 /* the program's own tuple, not a list of keys */
 	const struct ltype *value;
 	enum bpf_map_type type;
 	uint32_t key_size, value_size, entries, flags;
@@ -366,6 +378,8 @@ __attribute__((format(printf, 4, 5))) void lang_error(struct lang_diags *d, uint
 __attribute__((format(printf, 4, 5))) void lang_warn(struct lang_diags *d, uint32_t pos,
 						     uint32_t len, const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void lang_hint(struct lang_diags *d, const char *fmt, ...);
+/* "did you mean ...?"; false where nothing is near. */
+bool lang_hint_near(struct lang_diags *d, const struct str_nearest *near);
 /* Line and column (from 1) of a position. */
 void lang_place(const char *text, size_t n, uint32_t pos, unsigned *line, unsigned *column);
 

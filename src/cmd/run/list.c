@@ -69,8 +69,7 @@ static int run_list_one(void *arg, const char *target, const char *name)
 		l->last = mem_strdup(now);
 	}
 	printf("%s:", lang_kind_name[p.kind]);
-	if (target && (p.kind == LP_TRACEPOINT || p.kind == LP_UPROBE || p.kind == LP_URETPROBE ||
-		       p.kind == LP_USDT))
+	if (target && (p.kind == LP_TRACEPOINT || (lang_kinds[p.kind].flags & LANG_KIND_USER)))
 		printf("%s:", str_one_line(target, &file));
 	printf("%s%s\n", str_one_line(name, &made),
 	       (p.kind == LP_SOFTWARE || p.kind == LP_HARDWARE) ? ":" : "");

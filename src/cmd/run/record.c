@@ -23,12 +23,6 @@ struct run_words {
 	size_t n, cap;
 };
 
-static bool makes_no_events(const struct lang_point *p)
-{
-	return p->kind == LP_BEGIN || p->kind == LP_END || p->kind == LP_INTERVAL ||
-	       p->kind == LP_SELF;
-}
-
 /* The events of its probes, each once. */
 static int run_record_events(const struct lang_program *p, struct spec_list *ret, struct err *e)
 {
@@ -36,7 +30,7 @@ static int run_record_events(const struct lang_program *p, struct spec_list *ret
 		AUTO_STRBUF b = { 0 };
 		bool known = false;
 
-		if (makes_no_events(pt))
+		if (lang_kinds[pt->kind].flags & LANG_KIND_OWN)
 			continue;
 		if (!lang_point_event(pt, &b)) {
 			err_set(e, EOPNOTSUPP, "%s cannot be recorded", pt->text);

@@ -330,13 +330,10 @@ static bool find_name(struct checker *c, struct node *n)
 static void hint_name(struct checker *c, const struct node *n)
 {
 	struct str_nearest near = { .typed = n->s };
-	char list[128];
 
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
 		str_nearest_add(&near, builtins[i].name);
-	if (str_nearest_list(&near, list, sizeof(list)))
-		lang_hint(c->d, "did you mean %s?", list);
-	else
+	if (!lang_hint_near(c->d, &near))
 		check_no_types(c);
 }
 

@@ -120,15 +120,13 @@ static bool check_call_allowed(struct checker *c, const struct node *n)
 bool check_function_known(struct checker *c, const struct node *n)
 {
 	struct str_nearest near = { .typed = n->s };
-	char list[128];
 
 	if (lang_function_find(n->s))
 		return true;
 	for (size_t i = 0; i < lang_functions_n; i++)
 		str_nearest_add(&near, lang_functions[i].name);
 	lang_error(c->d, n->pos, (uint32_t)n->slen, "there is no function %s()", n->s);
-	if (str_nearest_list(&near, list, sizeof(list)))
-		lang_hint(c->d, "did you mean %s?", list);
+	lang_hint_near(c->d, &near);
 	return false;
 }
 
@@ -148,7 +146,7 @@ const struct ltype *check_call(struct checker *c, struct node *n)
 	if (!check_call_allowed(c, n))
 		return c->none;
 	c->void_ok = false;
-	c->agg_ok = agg && n->id >= F_COUNT;
+	c->agg_ok = agg && n->func->gives >= LT_COUNT;
 	t = check_call_type(c, n);
 	c->agg_ok = agg;
 	c->void_ok = none;

@@ -113,17 +113,14 @@ void check_depth(struct checker *c, uint32_t depth)
 
 enum lt_space check_space(const struct checker *c)
 {
-	switch (c->point->kind) {
-	case LP_UPROBE:
-	case LP_URETPROBE:
-	case LP_USDT: return LS_USER;
-	case LP_TRACEPOINT:
-		return str_starts(c->point->target, "syscalls") ||
-				       strcmp(c->point->target, "raw_syscalls") == 0
-			       ? LS_USER
-			       : LS_KERNEL;
-	default: return LS_ANY;
-	}
+	if (lang_kinds[c->point->kind].flags & LANG_KIND_USER)
+		return LS_USER;
+	if (c->point->kind != LP_TRACEPOINT)
+		return LS_ANY;
+	return str_starts(c->point->target, "syscalls") ||
+			       strcmp(c->point->target, "raw_syscalls") == 0
+		       ? LS_USER
+		       : LS_KERNEL;
 }
 
 const struct ltype *check_merge(struct checker *c, const struct ltype *a, const struct ltype *b)
@@ -187,7 +184,6 @@ static const struct ltype *check_field(struct checker *c, struct node *n)
 	struct str_nearest near = { .typed = n->s };
 	const struct ltype *t, *f;
 	enum lt_space space;
-	char list[160];
 
 	c->args_field = true;
 	t = check_expr(c, n->a);
@@ -229,8 +225,7 @@ static const struct ltype *check_field(struct checker *c, struct node *n)
 		for (size_t i = 0; i < t->rec->n; i++)
 			if (t->rec->field[i].name[0] != '$')
 				str_nearest_add(&near, t->rec->field[i].name);
-		if (str_nearest_list(&near, list, sizeof(list)))
-			lang_hint(c->d, "did you mean %s?", list);
+		lang_hint_near(c->d, &near);
 		return c->none;
 	}
 	f = n->field->type;

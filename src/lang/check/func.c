@@ -11,8 +11,7 @@
 
 const struct ltype *check_stack(struct checker *c, struct node *n)
 {
-	bool user = n->id == F_USTACK;
-	struct ltype *t = lt_new(c->t, user ? LT_USTACK : LT_KSTACK, user ? 16 : 8);
+	struct ltype *t = lt_new(c->t, n->func->gives, n->func->gives == LT_USTACK ? 16 : 8);
 
 	t->n = c->p->config.stack_depth;
 	for (size_t i = 0; i < n->n; i++) {
@@ -113,8 +112,6 @@ const struct ltype *check_ntop(struct checker *c, struct node *n)
 
 const struct ltype *check_agg(struct checker *c, struct node *n)
 {
-	static const enum lt_kind kind[] = { LT_COUNT, LT_SUM,	LT_MIN,	  LT_MAX,    LT_AVG,
-					     LT_STATS, LT_HIST, LT_LHIST, LT_TSERIES };
 	struct ltype *t;
 
 	if (!c->agg_ok) {
@@ -123,19 +120,19 @@ const struct ltype *check_agg(struct checker *c, struct node *n)
 		return c->none;
 	}
 	c->agg_ok = false;
-	t = lt_new(c->t, kind[n->id - F_COUNT], 16);
+	t = lt_new(c->t, n->func->gives, 16);
 	for (size_t i = 0; i < n->n; i++)
-		if (!(n->id == F_TSERIES && i == 3))
+		if (!(t->kind == LT_TSERIES && i == 3))
 			check_number(c, n->list[i], n->s);
 	if (n->n)
 		t->is_signed = n->list[0]->type->kind == LT_INT && n->list[0]->type->is_signed;
-	if (n->id == F_COUNT)
+	if (t->kind == LT_COUNT)
 		t->size = 8;
-	if (n->id == F_HIST) {
+	if (t->kind == LT_HIST) {
 		t->step = n->n > 1 ? check_constant(c, n->list[1], "hist()", 0, 5) : 0;
 		t->size = lt_hist_buckets((unsigned)t->step) * 8;
 	}
-	if (n->id == F_LHIST) {
+	if (t->kind == LT_LHIST) {
 		t->min = check_constant(c, n->list[1], "lhist()", 0, LHIST_MAX);
 		t->max = check_constant(c, n->list[2], "lhist()", 0, LHIST_MAX);
 		t->step = check_constant(c, n->list[3], "lhist()", 1, LHIST_MAX);
@@ -149,7 +146,7 @@ const struct ltype *check_agg(struct checker *c, struct node *n)
 		}
 		t->size = lt_lhist_buckets(t) * 8;
 	}
-	if (n->id == F_TSERIES) {
+	if (t->kind == LT_TSERIES) {
 		static const char *const how[] = { "", "avg", "min", "max", "sum" };
 
 		t->step = check_constant(c, n->list[1], "tseries()", 1, INT64_MAX);
@@ -190,15 +187,9 @@ const struct ltype *check_signal(struct checker *c, struct node *n)
 	struct node *a = n->list[0];
 
 	check_expr(c, a);
-	switch (c->point->kind) {
-	case LP_BEGIN:
-	case LP_END:
-	case LP_INTERVAL:
-	case LP_SELF:
+	if (lang_kinds[c->point->kind].flags & LANG_KIND_OWN)
 		return check_fail(c, n, "signal() in %s would be sent to kymo itself",
 				  lang_kind_name[c->point->kind]);
-	default: break;
-	}
 	if (a->kind == N_STR) {
 		const char *s = str_starts(a->s, "SIG") ? a->s + 3 : a->s;
 
@@ -457,10 +448,7 @@ const struct ltype *check_named_number(struct checker *c, struct node *n)
 	struct ltype *t = lt_new(c->t, LT_NAME, 8);
 
 	check_number(c, n->list[0], n->s);
-	t->n = n->id == F_SIGNAL_NAME ? LANG_NAME_SIGNAL
-	       : n->id == F_CAP_NAME  ? LANG_NAME_CAP
-	       : n->id == F_DISK_NAME ? LANG_NAME_DISK
-				      : LANG_NAME_SYSCALL;
+	t->n = (uint32_t)n->func->how;
 	return t;
 }
 
@@ -474,7 +462,7 @@ const struct ltype *check_pointer(struct checker *c, struct node *n)
 	if (!lt_is_num(t))
 		return check_fail(c, n, "%s() wants a pointer", n->s);
 	return lt_ptr(c->t, t->kind == LT_PTR ? t->elem : lt_int(c->t, 1, false),
-		      n->id == F_KPTR ? LS_KERNEL : LS_USER);
+		      (enum lt_space)n->func->how);
 }
 
 const struct ltype *check_macaddr(struct checker *c, struct node *n)

@@ -13,34 +13,10 @@ int64_t check_constant(struct checker *c, struct node *n, const char *what, int6
 bool check_whole_map(struct checker *c, struct node *n, const char *what);
 
 /* The checks of functions, as lang/functions.c names them. */
-lang_check_fn check_stack;
-lang_check_fn check_str;
-lang_check_fn check_buf;
-lang_check_fn check_ntop;
-lang_check_fn check_agg;
-lang_check_fn check_keys_of;
-lang_check_fn check_signal;
-lang_check_fn check_getopt;
-lang_check_fn check_pton;
-lang_check_fn check_address;
-lang_check_fn check_nsecs;
-lang_check_fn check_printf;
-lang_check_fn check_print;
-lang_check_fn check_table;
-lang_check_fn check_in_map;
-lang_check_fn check_histogram;
-lang_check_fn check_stacks;
-lang_check_fn check_file_number;
-lang_check_fn check_strings;
-lang_check_fn check_path;
-lang_check_fn check_skb;
-lang_check_fn check_strftime;
-lang_check_fn check_clear;
-lang_check_fn check_named_number;
-lang_check_fn check_pointer;
-lang_check_fn check_macaddr;
-lang_check_fn check_bswap;
-lang_check_fn check_override;
-lang_check_fn check_len;
+lang_check_fn check_stack, check_str, check_buf, check_ntop, check_agg, check_keys_of, check_signal,
+	check_getopt, check_pton, check_address, check_nsecs, check_printf, check_print,
+	check_table, check_in_map, check_histogram, check_stacks, check_file_number, check_strings,
+	check_path, check_skb, check_strftime, check_clear, check_named_number, check_pointer,
+	check_macaddr, check_bswap, check_override, check_len;
 
 #endif

@@ -209,7 +209,6 @@ const struct ltype *check_var(struct checker *c, struct node *n)
 {
 	struct lvar *v = find_var(c, n->s);
 	struct str_nearest near = { .typed = n->s };
-	char list[128];
 
 	if (v) {
 		n->var = v;
@@ -221,8 +220,7 @@ const struct ltype *check_var(struct checker *c, struct node *n)
 	vec_each (&c->vars, it)
 		if (*it)
 			str_nearest_add(&near, (*it)->name);
-	if (str_nearest_list(&near, list, sizeof(list)))
-		lang_hint(c->d, "did you mean %s?", list);
+	lang_hint_near(c->d, &near);
 	return c->none;
 }
 
@@ -234,14 +232,12 @@ const struct ltype *check_map_read(struct checker *c, struct node *n)
 	t = c->p->maps.data[n->map].value;
 	if (t->kind == LT_NONE && c->final) {
 		struct str_nearest near = { .typed = n->s };
-		char list[128];
 
 		check_fail(c, n, "nothing is ever stored in %s", n->s);
 		for (size_t i = LANG_MAP_FIXED; i < c->p->maps.n; i++)
 			if (c->p->maps.data[i].value->kind != LT_NONE && c->p->maps.data[i].name)
 				str_nearest_add(&near, c->p->maps.data[i].name);
-		if (str_nearest_list(&near, list, sizeof(list)))
-			lang_hint(c->d, "did you mean %s?", list);
+		lang_hint_near(c->d, &near);
 	}
 	switch (t->kind) { /* aggregations that have one number can be read */
 	case LT_COUNT: return c->u64;

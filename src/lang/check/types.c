@@ -1,60 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Types as they are written, and the layout of the records that a program or a header defines. */
-#include <ctype.h>
 #include <string.h>
 
 #include "lang/check/check.h"
+#include "lang/parse/parse.h"
 
-static const struct {
-	const char *name;
-	unsigned size;
-	bool is_signed;
-} ints[] = {
-	{ "int8", 1, true },	   { "int16", 2, true },    { "int32", 4, true },
-	{ "int64", 8, true },	   { "uint8", 1, false },   { "uint16", 2, false },
-	{ "uint32", 4, false },	   { "uint64", 8, false },  { "s8", 1, true },
-	{ "s16", 2, true },	   { "s32", 4, true },	    { "s64", 8, true },
-	{ "u8", 1, false },	   { "u16", 2, false },	    { "u32", 4, false },
-	{ "u64", 8, false },	   { "char", 1, true },	    { "short", 2, true },
-	{ "int", 4, true },	   { "long", 8, true },	    { "unsigned", 4, false },
-	{ "signed", 4, true },	   { "size_t", 8, false },  { "ssize_t", 8, true },
-	{ "uintptr_t", 8, false }, { "intptr_t", 8, true }, { "pid_t", 4, true },
-	{ "uid_t", 4, false },	   { "gid_t", 4, false },   { "dev_t", 4, false },
-	{ "sector_t", 8, false },  { "loff_t", 8, true },   { "umode_t", 2, false },
-	{ "gfp_t", 4, false },	   { "be16", 2, false },    { "be32", 4, false },
-};
-
-/* "unsigned long long int", "__u32", "uint8_t"; NULL when it is no integer. */
 static const struct ltype *int_type(struct checker *c, const char *name)
 {
-	char plain[64];
-	size_t n;
+	struct parse_int i;
 
 	if (strcmp(name, "bool") == 0 || strcmp(name, "_Bool") == 0)
 		return c->boolean;
-	if (strchr(name, ' ')) {
-		bool is_unsigned = strstr(name, "unsigned") != NULL;
-		unsigned size = strstr(name, "char")	? 1
-				: strstr(name, "short") ? 2
-				: strstr(name, "long")	? 8
-							: 4;
-
-		if (!strstr(name, "char") && !strstr(name, "short") && !strstr(name, "long") &&
-		    !strstr(name, "int"))
-			return NULL;
-		if (str_starts(name, "struct ") || str_starts(name, "union ") ||
-		    str_starts(name, "enum "))
-			return NULL;
-		return lt_int(c->t, size, !is_unsigned);
-	}
-	snprintf(plain, sizeof(plain), "%s", str_starts(name, "__") ? name + 2 : name);
-	n = strlen(plain);
-	if (n > 2 && strcmp(plain + n - 2, "_t") == 0 && isdigit((unsigned char)plain[n - 3]))
-		plain[n - 2] = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(ints); i++)
-		if (strcmp(ints[i].name, plain) == 0)
-			return lt_int(c->t, ints[i].size, ints[i].is_signed);
-	return NULL;
+	return parse_int_type(name, &i) ? lt_int(c->t, i.size, i.is_signed) : NULL;
 }
 
 /* Nothing can be computed with them; they have their place in records. */

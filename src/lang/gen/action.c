@@ -21,19 +21,8 @@ static void gen_leave(struct gen *g)
 
 void gen_printf(struct gen *g, struct node *n)
 {
-	static const struct {
-		int func;
-		enum lang_act act;
-	} kinds[] = { { F_PRINTF, LA_PRINTF },
-		      { F_ERRORF, LA_ERRORF },
-		      { F_SYSTEM, LA_SYSTEM },
-		      { F_CAT, LA_CAT },
-		      { F_DEBUGF, LA_DEBUGF } };
-	struct lang_action a = gen_action(LA_PRINTF, n->list[0]->s);
+	struct lang_action a = gen_action((enum lang_act)n->func->how, n->list[0]->s);
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (kinds[i].func == n->id)
-			a.kind = kinds[i].act;
 	gen_message(g, &a, n->list + 1, n->n - 1, a.kind != LA_PRINTF && a.kind != LA_DEBUGF);
 }
 
@@ -100,40 +89,31 @@ void gen_stacks(struct gen *g, struct node *n)
 void gen_join(struct gen *g, struct node *n)
 {
 	struct lang_action a = gen_action(LA_JOIN, n->n > 1 ? n->list[1]->s : " ");
-	struct ir_val argv = gen_word(g, n->list[0]), p;
+	struct ir_val argv = gen_word(g, n->list[0]);
 	const struct ltype *t = n->list[0]->type;
 	enum lt_space space = t->kind == LT_PTR ? t->space : check_space(g->c);
-	int end = ir_label(g->f), full = ir_label(g->f), out = ir_label(g->f);
-	uint32_t id = (uint32_t)g->p->actions.n;
+	struct gen_room room;
+	int end = ir_label(g->f);
 
 	a.size = 8 + JOIN_ARGS * JOIN_SIZE;
-	g->p->uses_ring = g->p->prints = true;
-	p = ir_copy(g->f, ir_call(g->f, BPF_FUNC_ringbuf_reserve, 3, IR_MAPREF(LANG_MAP_RING),
-				  IR_IMM(a.size), IR_IMM(0)));
-	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), full);
-	ir_store(g->f, 4, p, 0, IR_IMM((int32_t)id));
-	ir_store(g->f, 4, p, 4, IR_IMM(0));
+	room = gen_room(g, a.size, false);
 	for (int i = 0; i < JOIN_ARGS; i++)
-		ir_store(g->f, 8, p, 8 + i * JOIN_SIZE, IR_IMM(0));
+		ir_store(g->f, 8, room.at, 8 + i * JOIN_SIZE, IR_IMM(0));
 	for (int i = 0; i < JOIN_ARGS; i++) {
 		struct ir_val s = gen_load(g, (struct ref){ argv, i * 8, space }, 8, false);
 
 		ir_branch(g->f, BPF_JEQ, s, IR_IMM(0), end);
-		gen_read_str(g, (struct ref){ s, 0, space }, (struct place){ p, 8 + i * JOIN_SIZE },
-			     IR_IMM(JOIN_SIZE));
+		gen_read_str(g, (struct ref){ s, 0, space },
+			     (struct place){ room.at, 8 + i * JOIN_SIZE }, IR_IMM(JOIN_SIZE));
 	}
 	ir_place_label(g->f, end);
-	ir_call(g->f, BPF_FUNC_ringbuf_submit, 2, p, IR_IMM(0));
-	ir_jump(g->f, out);
-	ir_place_label(g->f, full);
-	gen_count(g, LANG_COUNT_LOST);
-	ir_place_label(g->f, out);
-	vec_push(&g->p->actions, a);
+	ir_call(g->f, BPF_FUNC_ringbuf_submit, 2, room.at, IR_IMM(0));
+	gen_room_end(g, &room, &a, ir_label(g->f));
 }
 
 void gen_clear(struct gen *g, struct node *n)
 {
-	gen_action_map(g, n, gen_action(n->id == F_CLEAR ? LA_CLEAR : LA_ZERO, NULL));
+	gen_action_map(g, n, gen_action((enum lang_act)n->func->how, NULL));
 }
 
 void gen_time(struct gen *g, struct node *n)

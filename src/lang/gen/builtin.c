@@ -78,19 +78,15 @@ static struct ir_val gen_low32(struct gen *g, int helper)
 	return ir_extend(g->f, ir_call(g->f, helper, 0), 4, false);
 }
 
-static bool is_user(const struct gen *g)
-{
-	return g->point->kind == LP_UPROBE || g->point->kind == LP_URETPROBE ||
-	       g->point->kind == LP_USDT;
-}
-
 static struct ir_val stack_arg(struct gen *g, int64_t n)
 {
 	struct ir_val sp = ir_load(g->f, 8, g->ctx, SP_AT);
 
 	return gen_load(g,
 			(struct ref){ sp, (int32_t)((n + STACK_ARGS) * 8),
-				      is_user(g) ? LS_USER : LS_KERNEL },
+				      lang_kinds[g->point->kind].flags & LANG_KIND_USER
+					      ? LS_USER
+					      : LS_KERNEL },
 			8, false);
 }
 

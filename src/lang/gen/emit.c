@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "lang/gen/emit.h"
+/* IR to BPF instructions. */
+#include "lang/gen/ir.h"
+#include "lang/lang.h"
 
 #include <string.h>
 
@@ -7,28 +9,34 @@
 #define R5 5
 #define FP 10
 #define BPF_STACK 512
+#define CODE_XADD 0xc0
 #define CODE_JCOND 0xe0 /* may_goto, newer than the oldest headers */
+
+struct emit_fix {
+	uint32_t insn;
+	int label;
+};
 
 struct emitter {
 	VEC(struct bpf_insn) out;
 	VEC(struct lang_line) lines;
 	VEC(uint32_t) funcs;
-	struct fix {
-		uint32_t insn;
-		int label;
-	} * fix;
-	size_t n_fix, cap_fix;
+	VEC(struct emit_fix) fixes;
 	struct ir_place *place;
 	uint32_t *label_at;
 	VEC(uint32_t) func_refs;
 	uint32_t pos;
 };
 
-static void emit_put(struct emitter *m, struct bpf_insn i)
+static void emit_put(struct emitter *m, int code, int dst, int src, int32_t off, int32_t imm)
 {
 	if (!m->lines.n || m->lines.data[m->lines.n - 1].pos != m->pos)
 		vec_push(&m->lines, (struct lang_line){ (uint32_t)m->out.n, m->pos });
-	vec_push(&m->out, i);
+	vec_push(&m->out, (struct bpf_insn){ .code = (uint8_t)code,
+					     .dst_reg = (uint8_t)dst & 15,
+					     .src_reg = (uint8_t)src & 15,
+					     .off = (int16_t)off,
+					     .imm = imm });
 }
 
 static bool emit_fits32(int64_t v)
@@ -39,26 +47,19 @@ static bool emit_fits32(int64_t v)
 static void mov_reg(struct emitter *m, int d, int s)
 {
 	if (d != s)
-		emit_put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_X,
-					       .dst_reg = (uint8_t)d & 15,
-					       .src_reg = (uint8_t)s & 15 });
+		emit_put(m, BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0);
 }
 
 static void emit_ld64(struct emitter *m, int d, int src, int64_t v)
 {
-	emit_put(m, (struct bpf_insn){ .code = BPF_LD | BPF_DW | BPF_IMM,
-				       .dst_reg = (uint8_t)d & 15,
-				       .src_reg = (uint8_t)src & 15,
-				       .imm = (int32_t)v });
-	emit_put(m, (struct bpf_insn){ .imm = (int32_t)((uint64_t)v >> 32) });
+	emit_put(m, BPF_LD | BPF_DW | BPF_IMM, d, src, 0, (int32_t)v);
+	emit_put(m, 0, 0, 0, 0, (int32_t)((uint64_t)v >> 32));
 }
 
 static void mov_imm(struct emitter *m, int d, int64_t v)
 {
 	if (emit_fits32(v))
-		emit_put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K,
-					       .dst_reg = (uint8_t)d & 15,
-					       .imm = (int32_t)v });
+		emit_put(m, BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, (int32_t)v);
 	else
 		emit_ld64(m, d, 0, v);
 }
@@ -66,22 +67,6 @@ static void mov_imm(struct emitter *m, int d, int64_t v)
 static int size_code(unsigned size)
 {
 	return size == 1 ? BPF_B : size == 2 ? BPF_H : size == 4 ? BPF_W : BPF_DW;
-}
-
-static void emit_load(struct emitter *m, unsigned size, int d, int base, int32_t off)
-{
-	emit_put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_LDX | BPF_MEM | size_code(size)),
-				       .dst_reg = (uint8_t)d & 15,
-				       .src_reg = (uint8_t)base & 15,
-				       .off = (int16_t)off });
-}
-
-static void emit_store(struct emitter *m, unsigned size, int base, int32_t off, int s)
-{
-	emit_put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_STX | BPF_MEM | size_code(size)),
-				       .dst_reg = (uint8_t)base & 15,
-				       .src_reg = (uint8_t)s & 15,
-				       .off = (int16_t)off });
 }
 
 /* Make a value be in register d. */
@@ -92,15 +77,13 @@ static void emit_into(struct emitter *m, int d, const struct ir_val *v)
 		if (m->place[v->v].reg >= 0)
 			mov_reg(m, d, m->place[v->v].reg);
 		else
-			emit_load(m, 8, d, FP, m->place[v->v].slot);
+			emit_put(m, BPF_LDX | BPF_MEM | BPF_DW, d, FP, m->place[v->v].slot, 0);
 		break;
 	case IV_IMM: mov_imm(m, d, v->v); break;
 	case IV_FP:
 		mov_reg(m, d, FP);
 		if (v->v)
-			emit_put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_ADD | BPF_K,
-						       .dst_reg = (uint8_t)d & 15,
-						       .imm = (int32_t)v->v });
+			emit_put(m, BPF_ALU64 | BPF_ADD | BPF_K, d, 0, 0, (int32_t)v->v);
 		break;
 	case IV_MAP: emit_ld64(m, d, BPF_PSEUDO_MAP_FD, v->v); break;
 	case IV_FUNC:
@@ -130,12 +113,12 @@ static void emit_done(struct emitter *m, int dst, int r)
 	if (m->place[dst].reg >= 0)
 		mov_reg(m, m->place[dst].reg, r);
 	else if (m->place[dst].slot)
-		emit_store(m, 8, FP, m->place[dst].slot, r);
+		emit_put(m, BPF_STX | BPF_MEM | BPF_DW, FP, r, m->place[dst].slot, 0);
 }
 
 static void emit_alu(struct emitter *m, const struct ir_ins *i)
 {
-	int d = emit_target(m, i->dst), b = -1;
+	int d = emit_target(m, i->dst), b = 0;
 	bool imm = i->b.kind == IV_IMM && emit_fits32(i->b.v);
 
 	if (!imm) {
@@ -146,21 +129,13 @@ static void emit_alu(struct emitter *m, const struct ir_ins *i)
 		}
 	}
 	emit_into(m, d, &i->a);
-	emit_put(m,
-		 (struct bpf_insn){ .code = (uint8_t)(BPF_ALU64 | i->sub | (imm ? BPF_K : BPF_X)),
-				    .dst_reg = (uint8_t)d & 15,
-				    .src_reg = imm ? 0 : (uint8_t)b & 15,
-				    .imm = imm ? (int32_t)i->b.v : 0 });
+	emit_put(m, BPF_ALU64 | i->sub | (imm ? BPF_K : BPF_X), d, b, 0, imm ? (int32_t)i->b.v : 0);
 	emit_done(m, i->dst, d);
 }
 
 static void jump_to(struct emitter *m, uint32_t insn, int label)
 {
-	if (m->n_fix == m->cap_fix) {
-		m->cap_fix = m->cap_fix ? m->cap_fix * 2 : 64;
-		m->fix = mem_grow(m->fix, m->cap_fix * sizeof(*m->fix));
-	}
-	m->fix[m->n_fix++] = (struct fix){ insn, label };
+	vec_push(&m->fixes, (struct emit_fix){ insn, label });
 }
 
 /* The compare alone; the caller says where to. */
@@ -171,11 +146,7 @@ static void emit_compare(struct emitter *m, const struct ir_ins *i, int16_t off)
 
 	if (!imm)
 		b = in_reg(m, &i->b, R5);
-	emit_put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_JMP | i->sub | (imm ? BPF_K : BPF_X)),
-				       .dst_reg = (uint8_t)a & 15,
-				       .src_reg = (uint8_t)b & 15,
-				       .off = off,
-				       .imm = imm ? (int32_t)i->b.v : 0 });
+	emit_put(m, BPF_JMP | i->sub | (imm ? BPF_K : BPF_X), a, b, off, imm ? (int32_t)i->b.v : 0);
 }
 
 static void emit_set(struct emitter *m, const struct ir_ins *i)
@@ -184,7 +155,7 @@ static void emit_set(struct emitter *m, const struct ir_ins *i)
 
 	emit_compare(m, i, 2);
 	mov_imm(m, d, 0);
-	emit_put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_JA, .off = 1 });
+	emit_put(m, BPF_JMP | BPF_JA, 0, 0, 1, 0);
 	mov_imm(m, d, 1);
 	emit_done(m, i->dst, d);
 }
@@ -230,9 +201,8 @@ static void emit_call(struct emitter *m, const struct ir_ins *i)
 	for (unsigned k = 0; k < i->n_args; k++)
 		if (!(i->arg[k].kind == IV_REG && m->place[i->arg[k].v].reg >= 0))
 			emit_into(m, (int)k + 1, &i->arg[k]);
-	emit_put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
-				       .src_reg = i->helper == LANG_CALL_WALK ? BPF_PSEUDO_CALL : 0,
-				       .imm = i->helper });
+	emit_put(m, BPF_JMP | BPF_CALL, 0, i->helper == LANG_CALL_WALK ? BPF_PSEUDO_CALL : 0, 0,
+		 i->helper);
 	if (i->dst >= 0 && (m->place[i->dst].reg >= 0 || m->place[i->dst].slot))
 		emit_done(m, i->dst, R0);
 }
@@ -245,23 +215,16 @@ static void emit_memory(struct emitter *m, const struct ir_ins *i)
 
 	if (i->op == IR_LD) {
 		d = emit_target(m, i->dst);
-		emit_load(m, i->size, d, base, off);
+		emit_put(m, BPF_LDX | BPF_MEM | size_code(i->size), d, base, off, 0);
 		emit_done(m, i->dst, d);
-	} else if (i->op == IR_XADD) {
-		d = in_reg(m, &i->b, R5);
-		emit_put(m, (struct bpf_insn){ .code = BPF_STX | BPF_DW | 0xc0,
-					       .dst_reg = (uint8_t)base & 15,
-					       .src_reg = (uint8_t)d & 15,
-					       .off = (int16_t)off });
-	} else if (i->b.kind == IV_IMM && emit_fits32(i->b.v)) {
-		emit_put(m, (struct bpf_insn){
-				    .code = (uint8_t)(BPF_ST | BPF_MEM | size_code(i->size)),
-				    .dst_reg = (uint8_t)base & 15,
-				    .off = (int16_t)off,
-				    .imm = (int32_t)i->b.v });
+	} else if (i->op == IR_ST && i->b.kind == IV_IMM && emit_fits32(i->b.v)) {
+		emit_put(m, BPF_ST | BPF_MEM | size_code(i->size), base, 0, off, (int32_t)i->b.v);
 	} else {
 		d = in_reg(m, &i->b, R5);
-		emit_store(m, i->size, base, off, d);
+		emit_put(m,
+			 i->op == IR_XADD ? BPF_STX | BPF_DW | CODE_XADD
+					  : BPF_STX | BPF_MEM | size_code(i->size),
+			 base, d, off, 0);
 	}
 }
 
@@ -274,26 +237,17 @@ static void emit_one(struct emitter *m, const struct ir_ins *i)
 	case IR_CTX: emit_done(m, i->dst, 1); break;
 	case IR_PARAM: emit_done(m, i->dst, i->off + 1); break;
 	case IR_MOV:
-		d = emit_target(m, i->dst);
-		emit_into(m, d, &i->a);
-		emit_done(m, i->dst, d);
-		break;
-	case IR_ALU: emit_alu(m, i); break;
 	case IR_NEG:
-		d = emit_target(m, i->dst);
-		emit_into(m, d, &i->a);
-		emit_put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_NEG,
-					       .dst_reg = (uint8_t)d & 15 });
-		emit_done(m, i->dst, d);
-		break;
 	case IR_SWAP:
 		d = emit_target(m, i->dst);
 		emit_into(m, d, &i->a);
-		emit_put(m, (struct bpf_insn){ .code = BPF_ALU | BPF_END | BPF_TO_BE,
-					       .dst_reg = (uint8_t)d & 15,
-					       .imm = i->size * 8 });
+		if (i->op == IR_NEG)
+			emit_put(m, BPF_ALU64 | BPF_NEG, d, 0, 0, 0);
+		else if (i->op == IR_SWAP)
+			emit_put(m, BPF_ALU | BPF_END | BPF_TO_BE, d, 0, 0, i->size * 8);
 		emit_done(m, i->dst, d);
 		break;
+	case IR_ALU: emit_alu(m, i); break;
 	case IR_SET: emit_set(m, i); break;
 	case IR_LD:
 	case IR_ST:
@@ -302,7 +256,7 @@ static void emit_one(struct emitter *m, const struct ir_ins *i)
 	case IR_LABEL: m->label_at[i->label] = (uint32_t)m->out.n; break;
 	case IR_JMP:
 		jump_to(m, (uint32_t)m->out.n, i->label);
-		emit_put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_JA });
+		emit_put(m, BPF_JMP | BPF_JA, 0, 0, 0, 0);
 		break;
 	case IR_JCC:
 		emit_compare(m, i, 0);
@@ -310,11 +264,11 @@ static void emit_one(struct emitter *m, const struct ir_ins *i)
 		break;
 	case IR_MAY_GOTO:
 		jump_to(m, (uint32_t)m->out.n, i->label);
-		emit_put(m, (struct bpf_insn){ .code = BPF_JMP | CODE_JCOND });
+		emit_put(m, BPF_JMP | CODE_JCOND, 0, 0, 0, 0);
 		break;
 	case IR_RET:
 		emit_into(m, R0, &i->a);
-		emit_put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT });
+		emit_put(m, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 		break;
 	}
 }
@@ -325,7 +279,7 @@ static int emit_function(struct emitter *m, struct ir_func *f, struct err *e)
 
 	m->place = mem_alloc(((size_t)f->n_regs + 1) * sizeof(*m->place));
 	m->label_at = mem_alloc(((size_t)f->n_labels + 1) * sizeof(*m->label_at));
-	m->n_fix = 0;
+	m->fixes.n = 0;
 	vec_push(&m->funcs, (uint32_t)m->out.n);
 	deep = ir_allocate(f, m->place);
 	if (deep <= BPF_STACK) {
@@ -335,10 +289,10 @@ static int emit_function(struct emitter *m, struct ir_func *f, struct err *e)
 		}
 	}
 	free(m->place);
-	for (size_t i = 0; i < m->n_fix; i++) {
-		int64_t off = (int64_t)m->label_at[m->fix[i].label] - m->fix[i].insn - 1;
+	vec_each (&m->fixes, fix) {
+		int64_t off = (int64_t)m->label_at[fix->label] - fix->insn - 1;
 
-		m->out.data[m->fix[i].insn].off = (int16_t)off;
+		m->out.data[fix->insn].off = (int16_t)off;
 		if (off != (int16_t)off)
 			deep = UINT32_MAX;
 	}
@@ -377,6 +331,6 @@ int emit_code(struct ir_func **f, size_t n, struct arena *a, struct lang_code *c
 	vec_free(&m.lines);
 	vec_free(&m.funcs);
 	vec_free(&m.func_refs);
-	free(m.fix);
+	vec_free(&m.fixes);
 	return r;
 }

@@ -6,41 +6,11 @@
 #include "lang/functions.h"
 #include "lang/gen/gen.h"
 
-lang_statement_fn gen_assert;
-lang_statement_fn gen_clear;
-lang_statement_fn gen_exit;
-lang_statement_fn gen_histogram;
-lang_statement_fn gen_join;
-lang_statement_fn gen_override;
-lang_statement_fn gen_print;
-lang_statement_fn gen_printf;
-lang_statement_fn gen_signal;
-lang_statement_fn gen_stacks;
-lang_statement_fn gen_table;
-lang_statement_fn gen_time;
-
-lang_word_fn gen_bswap;
-lang_word_fn gen_delete;
-lang_word_fn
-	gen_find; /* strncmp(), strstr() and others: the position of a string in another, or -1 */
-lang_word_fn gen_found; /* what the checker has found */
-lang_word_fn gen_has_key;
-lang_word_fn gen_in_map;
-lang_word_fn gen_len;
-lang_word_fn gen_match;
-lang_word_fn gen_nsecs;
-lang_word_fn gen_percpu_kaddr;
-lang_word_fn gen_pton;
-lang_word_fn gen_reg;
-lang_word_fn gen_skboutput;
-lang_word_fn gen_strftime;
-lang_word_fn gen_uaddr;
-
-lang_into_fn gen_buf;
-lang_into_fn gen_macaddr;
-lang_into_fn gen_ntop;
-lang_into_fn gen_path;
-lang_into_fn gen_str;
-lang_into_fn gen_usym;
+lang_statement_fn gen_assert, gen_clear, gen_exit, gen_histogram, gen_join, gen_override, gen_print,
+	gen_printf, gen_signal, gen_stacks, gen_table, gen_time;
+lang_word_fn gen_bswap, gen_delete, gen_find, gen_found, gen_has_key, gen_in_map, gen_len,
+	gen_match, gen_nsecs, gen_percpu_kaddr, gen_pton, gen_reg, gen_skboutput, gen_strftime,
+	gen_uaddr;
+lang_into_fn gen_buf, gen_macaddr, gen_ntop, gen_path, gen_str, gen_usym;
 
 #endif

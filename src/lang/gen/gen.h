@@ -135,6 +135,15 @@ struct ir_val gen_agg_value(struct gen *g, struct node *map, const struct ltype 
 
 /* A message with these arguments; those that are not words are made in place. */
 void gen_message(struct gen *g, struct lang_action *a, struct node **arg, size_t n, bool control);
+/* Room for one in the ring, with its head; goes to full when there is none. */
+struct gen_room {
+	struct ir_val at;
+	int full;
+	bool control; /* what must not be lost has a second ring */
+};
+struct gen_room gen_room(struct gen *g, uint32_t size, bool control);
+/* Behind its submit: on to out, and what is done where it was full. */
+void gen_room_end(struct gen *g, const struct gen_room *r, const struct lang_action *a, int out);
 void gen_count(struct gen *g, uint32_t counter);
 /* Where a register is in the context; -1: there is none of that name. */
 int gen_register(const char *name);

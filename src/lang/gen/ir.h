@@ -143,6 +143,15 @@ static inline uint64_t ir_compute(unsigned op, uint64_t a, uint64_t b)
 /* Drop what cannot be reached and what nobody reads. */
 void ir_clean(struct ir_func *f);
 
+/*
+ * To BPF instructions: f[0] is the program, the others its callbacks. Fills insn, line and func of
+ * c from the arena. -E2BIG when the stack or a jump is too large.
+ */
+struct arena;
+struct lang_code;
+struct err;
+int emit_code(struct ir_func **f, size_t n, struct arena *a, struct lang_code *c, struct err *e);
+
 /* Where each virtual register lives: 1-9, or -1 and a stack slot. */
 struct ir_place {
 	int reg;

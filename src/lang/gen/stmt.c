@@ -2,7 +2,6 @@
 /* Statements, loops, and a whole program around them. */
 #include <string.h>
 
-#include "lang/gen/emit.h"
 #include "lang/gen/gen.h"
 
 #define LINE_ARGS 40 /* of one message */

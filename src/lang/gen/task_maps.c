@@ -21,7 +21,7 @@ static bool in_threads(const struct probe_block *b)
 			     (strcmp(p->target, "syscalls") == 0 ||
 			      strcmp(p->target, "raw_syscalls") == 0);
 
-		if (!calls && p->kind != LP_UPROBE && p->kind != LP_URETPROBE && p->kind != LP_USDT)
+		if (!calls && !(lang_kinds[p->kind].flags & LANG_KIND_USER))
 			return false;
 	}
 	return true;
@@ -79,7 +79,7 @@ void gen_task_maps(struct lang_program *p, const struct ast *t, const struct lan
 		struct lang_map *m = &p->maps.data[i];
 
 		if (s[i].bad || !s[i].taken || m->is_agg || !m->key || m->key->n != 1 ||
-		    m->tuple_key || !lt_is_word(m->key->item[0]) || !lt_is_word(m->value))
+		    !lt_is_word(m->key->item[0]) || !lt_is_word(m->value))
 			continue;
 		if (!any && !env->task_storage(env->ctx))
 			return;

@@ -19,27 +19,9 @@ void parse_skip_to(struct parser *p, int kind)
 		parse_advance(p);
 }
 
-uint32_t parse_int_size(const char *name)
-{
-	static const struct {
-		const char *part;
-		uint32_t size;
-	} parts[] = { { "char", 1 },  { "short", 2 },	{ "long", 8 },	{ "int8", 1 },
-		      { "int16", 2 }, { "int32", 4 },	{ "int64", 8 }, { "u8", 1 },
-		      { "u16", 2 },   { "u32", 4 },	{ "u64", 8 },	{ "size_t", 8 },
-		      { "int", 4 },   { "unsigned", 4 } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (strstr(name, parts[i].part))
-			return parse_is_int_type(name) || strchr(name, ' ') ||
-					       str_starts(name, "__")
-				       ? parts[i].size
-				       : 0;
-	return 0;
-}
-
 static int64_t const_value(const struct parser *p, const struct node *n, bool *ok)
 {
+	struct parse_int type;
 	int64_t a, b;
 
 	switch (n->kind) {
@@ -86,8 +68,8 @@ static int64_t const_value(const struct parser *p, const struct node *n, bool *o
 	case N_SIZEOF:
 		if (n->ctype && n->ctype->stars)
 			return 8;
-		if (n->ctype && (a = parse_int_size(n->ctype->name)))
-			return a;
+		if (n->ctype && parse_int_type(n->ctype->name, &type))
+			return type.size;
 		break;
 	default: break;
 	}

@@ -80,21 +80,9 @@ static int expand_add_point(void *arg, const char *target, const char *name)
 
 static bool to_be_matched(const struct lang_point *p)
 {
-	switch (p->kind) {
-	case LP_TRACEPOINT:
-	case LP_RAWTP:
-	case LP_KPROBE:
-	case LP_KRETPROBE:
-	case LP_FENTRY:
-	case LP_FEXIT:
-	case LP_USDT:
-	case LP_ITER:
-	case LP_SOFTWARE:
-	case LP_HARDWARE: return !p->is_addr;
-	case LP_UPROBE:
-	case LP_URETPROBE: return true;
-	default: return false;
-	}
+	/* No function stands for an address in the kernel; a file's are looked up. */
+	return (lang_kinds[p->kind].flags & LANG_KIND_MATCHED) &&
+	       (!p->is_addr || p->kind == LP_UPROBE || p->kind == LP_URETPROBE);
 }
 
 static void expand_expand(struct compiler *k, size_t block, const struct lang_point *pattern)

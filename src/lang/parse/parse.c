@@ -8,6 +8,7 @@
  */
 #include "lang/parse/parse.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -106,23 +107,54 @@ const struct node *node_find_map(const struct node *n, int map)
 	return node_find(n, node_is_map, &map);
 }
 
-static const char *const int_types[] = {
-	"int8",	     "int16",	 "int32",    "int64",	"uint8",   "uint16",  "uint32",
-	"uint64",    "bool",	 "int8_t",   "int16_t", "int32_t", "int64_t", "uint8_t",
-	"uint16_t",  "uint32_t", "uint64_t", "u8",	"u16",	   "u32",     "u64",
-	"s8",	     "s16",	 "s32",	     "s64",	"__u8",	   "__u16",   "__u32",
-	"__u64",     "__s8",	 "__s16",    "__s32",	"__s64",   "char",    "short",
-	"int",	     "long",	 "unsigned", "signed",	"void",	   "size_t",  "ssize_t",
-	"uintptr_t", "intptr_t", "pid_t",    "uid_t",	"gid_t",   "dev_t",   "sector_t",
-	"loff_t",    "umode_t",	 "gfp_t",    "__be16",	"__be32",  "string",
+/* With __ in front or, where a digit is at the end, with _t behind it is the same. */
+static const struct parse_int ints[] = {
+	{ "int8", 1, true },	   { "int16", 2, true },    { "int32", 4, true },
+	{ "int64", 8, true },	   { "uint8", 1, false },   { "uint16", 2, false },
+	{ "uint32", 4, false },	   { "uint64", 8, false },  { "s8", 1, true },
+	{ "s16", 2, true },	   { "s32", 4, true },	    { "s64", 8, true },
+	{ "u8", 1, false },	   { "u16", 2, false },	    { "u32", 4, false },
+	{ "u64", 8, false },	   { "char", 1, true },	    { "short", 2, true },
+	{ "int", 4, true },	   { "long", 8, true },	    { "unsigned", 4, false },
+	{ "signed", 4, true },	   { "size_t", 8, false },  { "ssize_t", 8, true },
+	{ "uintptr_t", 8, false }, { "intptr_t", 8, true }, { "pid_t", 4, true },
+	{ "uid_t", 4, false },	   { "gid_t", 4, false },   { "dev_t", 4, false },
+	{ "sector_t", 8, false },  { "loff_t", 8, true },   { "umode_t", 2, false },
+	{ "gfp_t", 4, false },	   { "be16", 2, false },    { "be32", 4, false },
 };
 
-bool parse_is_int_type(const char *name)
+bool parse_int_type(const char *name, struct parse_int *ret)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(int_types); i++)
-		if (strcmp(int_types[i], name) == 0)
+	char plain[64];
+	size_t n;
+
+	if (strchr(name, ' ')) { /* unsigned long long int */
+		*ret = (struct parse_int){ .is_signed = !strstr(name, "unsigned") };
+		ret->size = strstr(name, "char")    ? 1
+			    : strstr(name, "short") ? 2
+			    : strstr(name, "long")  ? 8
+			    : strstr(name, "int")   ? 4
+						    : 0;
+		return ret->size && !str_starts(name, "struct ") && !str_starts(name, "union ") &&
+		       !str_starts(name, "enum ");
+	}
+	snprintf(plain, sizeof(plain), "%s", str_starts(name, "__") ? name + 2 : name);
+	n = strlen(plain);
+	if (n > 2 && strcmp(plain + n - 2, "_t") == 0 && isdigit((unsigned char)plain[n - 3]))
+		plain[n - 2] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(ints); i++)
+		if (strcmp(ints[i].name, plain) == 0) {
+			*ret = ints[i];
 			return true;
+		}
 	return false;
+}
+
+/* Is it C's own, or nearly so? */
+static bool parse_is_plain_type(const char *name)
+{
+	return parse_int_type(name, &(struct parse_int){ 0 }) || strcmp(name, "bool") == 0 ||
+	       strcmp(name, "void") == 0 || strcmp(name, "string") == 0;
 }
 
 struct ctype *parse_type(struct parser *p)
@@ -195,10 +227,10 @@ static bool looks_like_cast(struct parser *p)
 	bool known, stars = false;
 
 	if (pending || t.kind != T_IDENT)
-		return t.kind == T_IDENT && parse_is_int_type(t.s);
+		return t.kind == T_IDENT && parse_is_plain_type(t.s);
 	if (strcmp(t.s, "struct") == 0 || strcmp(t.s, "union") == 0 || strcmp(t.s, "enum") == 0)
 		return true;
-	known = parse_is_int_type(t.s);
+	known = parse_is_plain_type(t.s);
 	if (known)
 		return true;
 	t = lex_next(&p->lex);
@@ -255,7 +287,7 @@ static struct node *parse_sizeof(struct parser *p, uint32_t pos, bool offset)
 		return n;
 	if (p->tok.kind == T_IDENT &&
 	    (parse_is(p, "struct") || parse_is(p, "union") || parse_is(p, "enum") ||
-	     parse_is_int_type(p->tok.s) || is_typedef(p, p->tok.s))) {
+	     parse_is_plain_type(p->tok.s) || is_typedef(p, p->tok.s))) {
 		n->ctype = parse_type(p);
 		if (!offset)
 			parse_array(p, n->ctype);

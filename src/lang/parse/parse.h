@@ -50,9 +50,13 @@ void parse_array(struct parser *p, struct ctype *t); /* [N] behind a type, if it
 struct node *parse_block(struct parser *p);	     /* { ... } */
 /* A type, when the tokens are one; NULL and nothing consumed otherwise. */
 struct ctype *parse_type(struct parser *p);
-bool parse_is_int_type(const char *name);
-/* Bytes of C's own types (int, unsigned long, __u32, uint8_t); 0: another. */
-uint32_t parse_int_size(const char *name);
+/* C's integers: int, unsigned long, __u32, uint8_t. */
+struct parse_int {
+	const char *name;
+	unsigned size;
+	bool is_signed;
+};
+bool parse_int_type(const char *name, struct parse_int *ret);
 
 bool parse_point(struct parser *p, struct lang_point *ret);
 /* An uninterrupted text such as "tracepoint:sched:*" into its parts. */

@@ -43,7 +43,6 @@ static void config_line(struct parser *p)
 {
 	struct token name = p->tok;
 	struct str_nearest near = { .typed = name.s };
-	char list[128];
 
 	parse_advance(p);
 	if (!parse_expect(p, '=', "in the config block"))
@@ -76,8 +75,7 @@ static void config_line(struct parser *p)
 		   !str_starts(name.s, "use_blaze") && !str_starts(name.s, "show_debug") &&
 		   !str_starts(name.s, "license") && !str_starts(name.s, "cpp_demangle")) {
 		lang_error(p->d, name.pos, name.len, "there is no setting '%s'", name.s);
-		if (str_nearest_list(&near, list, sizeof(list)))
-			lang_hint(p->d, "did you mean %s?", list);
+		lang_hint_near(p->d, &near);
 	}
 	parse_advance(p);
 }
