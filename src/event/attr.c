@@ -104,55 +104,63 @@ static void attr_put(struct to *t, const char *name, uint64_t v, enum base base)
 	t->fn(t->ctx, name, text);
 }
 
+/* By bit, from the lowest of the word behind read_format; precise_ip has two. */
+static const char *const flag_bits[] = { "disabled",
+					 "inherit",
+					 "pinned",
+					 "exclusive",
+					 "exclude_user",
+					 "exclude_kernel",
+					 "exclude_hv",
+					 "exclude_idle",
+					 "mmap",
+					 "comm",
+					 "freq",
+					 "inherit_stat",
+					 "enable_on_exec",
+					 "task",
+					 "watermark",
+					 "precise_ip",
+					 "mmap_data",
+					 "sample_id_all",
+					 "exclude_host",
+					 "exclude_guest",
+					 "exclude_callchain_kernel",
+					 "exclude_callchain_user",
+					 "mmap2",
+					 "comm_exec",
+					 "use_clockid",
+					 "context_switch",
+					 "write_backward",
+					 "namespaces",
+					 "ksymbol",
+					 "bpf_event",
+					 "aux_output",
+					 "cgroup",
+					 "text_poke",
+					 "build_id",
+					 "inherit_thread",
+					 "remove_on_exec",
+					 "sigtrap" };
+
 void attr_each(const struct perf_event_attr *a, setting_fn *fn, void *ctx)
 {
 	struct to t = { fn, ctx };
+	uint64_t flags;
 
-#define FLAG(f) attr_put(&t, #f, a->f, DEC)
 	attr_put(&t, "type", a->type, DEC);
 	attr_put(&t, "size", a->size, DEC);
 	attr_put(&t, "config", a->config, HEX);
 	attr_put(&t, "{ sample_period, sample_freq }", a->sample_period, DEC);
 	attr_put_bits(&t, "sample_type", a->sample_type, sample_bits, ARRAY_SIZE(sample_bits));
 	attr_put_bits(&t, "read_format", a->read_format, read_bits, ARRAY_SIZE(read_bits));
-	FLAG(disabled);
-	FLAG(inherit);
-	FLAG(pinned);
-	FLAG(exclusive);
-	FLAG(exclude_user);
-	FLAG(exclude_kernel);
-	FLAG(exclude_hv);
-	FLAG(exclude_idle);
-	FLAG(mmap);
-	FLAG(comm);
-	FLAG(freq);
-	FLAG(inherit_stat);
-	FLAG(enable_on_exec);
-	FLAG(task);
-	FLAG(watermark);
-	FLAG(precise_ip);
-	FLAG(mmap_data);
-	FLAG(sample_id_all);
-	FLAG(exclude_host);
-	FLAG(exclude_guest);
-	FLAG(exclude_callchain_kernel);
-	FLAG(exclude_callchain_user);
-	FLAG(mmap2);
-	FLAG(comm_exec);
-	FLAG(use_clockid);
-	FLAG(context_switch);
-	FLAG(write_backward);
-	FLAG(namespaces);
-	FLAG(ksymbol);
-	FLAG(bpf_event);
-	FLAG(aux_output);
-	FLAG(cgroup);
-	FLAG(text_poke);
-	FLAG(build_id);
-	FLAG(inherit_thread);
-	FLAG(remove_on_exec);
-	FLAG(sigtrap);
-#undef FLAG
+	memcpy(&flags, (const char *)a + offsetof(struct perf_event_attr, read_format) + 8, 8);
+	for (size_t i = 0; i < ARRAY_SIZE(flag_bits); i++) {
+		unsigned bits = strcmp(flag_bits[i], "precise_ip") == 0 ? 2 : 1;
+
+		attr_put(&t, flag_bits[i], flags & ((1u << bits) - 1), DEC);
+		flags >>= bits;
+	}
 	attr_put(&t, "{ wakeup_events, wakeup_watermark }", a->wakeup_events, DEC);
 	attr_put(&t, "bp_type", a->bp_type, DEC);
 	attr_put(&t, "{ bp_addr, config1 }", a->bp_addr, HEX);

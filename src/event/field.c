@@ -11,8 +11,7 @@ static bool field_inside(uint64_t offset, uint64_t size, size_t raw_size)
 	return offset <= raw_size && size <= raw_size - offset;
 }
 
-/* size bytes as a number without a sign; false when there are no numbers of that size. */
-static bool field_number(const void *p, size_t size, bool swapped, uint64_t *ret)
+bool field_number(const void *p, size_t size, bool swapped, uint64_t *ret)
 {
 	uint16_t v16;
 	uint32_t v32;

@@ -58,6 +58,8 @@ struct field_value field_element(const struct field_value *array, size_t i);
 /* A float in as few digits as say which it is; "nan", "inf", "-inf". Returns buf. */
 char *field_float_text(const struct field_value *v, char *buf, size_t size);
 
+/* size bytes as a number without a sign; false when there are no numbers of that size. */
+bool field_number(const void *p, size_t size, bool swapped, uint64_t *ret);
 /* Parts of it, for who expects one kind. */
 /* A field's integer value, sign extended; false when it is none or lies outside the record. */
 bool field_int(const struct field *f, const void *raw, size_t raw_size, int64_t *ret);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "event/printfmt/scan.h"
+#include "event/printfmt/impl.h"
 
 #define MAX_DEPTH 64
 #define MAX_NODES 20000

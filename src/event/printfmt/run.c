@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Print formats, run on a record. Nothing outside the record is read. */
-#include <byteswap.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -45,20 +44,12 @@ bool printfmt_operate(unsigned op, uint64_t a, uint64_t b, uint64_t *ret)
 	}
 }
 
-/* 1, 2, 4 or 8 bytes as an unsigned number; 0 for any other size. */
+/* 0 when there are no numbers of that size. */
 static uint64_t read_number(const uint8_t *p, size_t size, bool swapped)
 {
-	uint16_t v16;
-	uint32_t v32;
-	uint64_t v64;
+	uint64_t v;
 
-	switch (size) {
-	case 1: return *p;
-	case 2: memcpy(&v16, p, 2); return swapped ? bswap_16(v16) : v16;
-	case 4: memcpy(&v32, p, 4); return swapped ? bswap_32(v32) : v32;
-	case 8: memcpy(&v64, p, 8); return swapped ? bswap_64(v64) : v64;
-	default: return 0;
-	}
+	return field_number(p, size, swapped, &v) ? v : 0;
 }
 
 /* The kernel's stacks say they are of eight, and have fewer or more: what is there counts. */
@@ -185,15 +176,16 @@ static bool is_last(const struct printfmt *f, const struct piece *p)
 static void printfmt_run_put_string(struct run *r, const struct piece *p, uint64_t width,
 				    const char *s, size_t n)
 {
+	AUTO_FREE char *copy = NULL;
 	char spec[40];
 	const char *end;
 
 	n = strnlen(s, n);
 	end = memchr(s, '\n', n);
 	if (__builtin_expect(end && (end < s + n - 1 || !is_last(r->f, p)), 0)) {
-		AUTO_FREE char *copy = mem_strndup(s, n), *made = NULL;
+		AUTO_FREE char *whole = mem_strndup(s, n), *made = NULL;
 
-		printfmt_run_put_string(r, p, width, str_one_line(copy, &made), SIZE_MAX);
+		printfmt_run_put_string(r, p, width, str_one_line(whole, &made), SIZE_MAX);
 		return;
 	}
 	if (p->plain) {
@@ -202,17 +194,13 @@ static void printfmt_run_put_string(struct run *r, const struct piece *p, uint64
 	}
 	/* The precision bounds what is read: the text may lack its NUL. */
 	snprintf(spec, sizeof(spec), "%ss", p->spec);
-	if (p->width) {
-		AUTO_FREE char *copy = mem_strndup(s, n);
-
-		if (width > INT32_MAX && strchr(p->spec, '.'))
-			width = 0;
+	copy = mem_strndup(s, n);
+	if (width > INT32_MAX && strchr(p->spec, '.'))
+		width = 0;
+	if (p->width)
 		strbuf_printf(r->b, spec, (int)width, copy);
-	} else {
-		AUTO_FREE char *copy = mem_strndup(s, n);
-
+	else
 		strbuf_printf(r->b, spec, copy);
-	}
 }
 
 static void put_flags(struct run *r, const struct piece *p, uint64_t width, const struct node *n)
@@ -376,24 +364,20 @@ static void printfmt_run_put_number(struct run *r, const struct piece *p, uint64
 				    uint64_t v)
 {
 	static const char *const lengths[] = { "hh", "h", "", "l", "ll" };
-	char spec[48], c = p->conversion == 'p' ? 'p' : p->conversion;
+	int length = p->conversion == 'p' ? 1 : p->length;
+	char spec[48];
 
-	if (c == 'p')
-		snprintf(spec, sizeof(spec), "%sp", p->spec);
+	/* Where it is as long as a long, it is as long as a long long. */
+	snprintf(spec, sizeof(spec), "%s%s%c", p->spec,
+		 p->conversion == 'p' ? "" : lengths[p->length + 2], p->conversion);
+	if (p->width && length > 0)
+		strbuf_printf(r->b, spec, (int)width, (long)v);
+	else if (p->width)
+		strbuf_printf(r->b, spec, (int)width, (int)v);
+	else if (length > 0)
+		strbuf_printf(r->b, spec, (long)v);
 	else
-		snprintf(spec, sizeof(spec), "%s%s%c", p->spec, lengths[p->length + 2], c);
-	if (p->width)
-		switch (c == 'p' ? 1 : p->length) {
-		case 1: strbuf_printf(r->b, spec, (int)width, (long)v); break;
-		case 2: strbuf_printf(r->b, spec, (int)width, (long long)v); break;
-		default: strbuf_printf(r->b, spec, (int)width, (int)v); break;
-		}
-	else
-		switch (c == 'p' ? 1 : p->length) {
-		case 1: strbuf_printf(r->b, spec, (long)v); break;
-		case 2: strbuf_printf(r->b, spec, (long long)v); break;
-		default: strbuf_printf(r->b, spec, (int)v); break;
-		}
+		strbuf_printf(r->b, spec, (int)v);
 }
 
 /* "%08" and the like: how wide, filled with zeros; 0 for no width, -1 for anything else. */
@@ -415,6 +399,7 @@ static int zero_width(const struct piece *p)
 static bool put_plain(struct run *r, const struct piece *p, uint64_t v)
 {
 	char buf[32], *end = buf + sizeof(buf), *s = end;
+	unsigned base = p->conversion == 'x' ? 16 : 10;
 	int width = zero_width(p);
 	bool minus = false;
 
@@ -424,15 +409,6 @@ static bool put_plain(struct run *r, const struct piece *p, uint64_t v)
 		v = p->length == 0 ? (uint32_t)v : p->length == -1 ? (uint16_t)v : (uint8_t)v;
 	if (p->conversion == 'x' && !width) {
 		strbuf_hex(r->b, v);
-		return true;
-	}
-	if (p->conversion == 'x') {
-		do
-			*--s = "0123456789abcdef"[v & 15];
-		while (v >>= 4);
-		while (end - s < width)
-			*--s = '0';
-		strbuf_add(r->b, s, (size_t)(end - s));
 		return true;
 	}
 	if (p->conversion == 'd') {
@@ -445,8 +421,8 @@ static bool put_plain(struct run *r, const struct piece *p, uint64_t v)
 		v = minus ? -(uint64_t)i : (uint64_t)i;
 	}
 	do
-		*--s = (char)('0' + v % 10);
-	while (v /= 10);
+		*--s = "0123456789abcdef"[v % base];
+	while (v /= base);
 	while (end - s + minus < width)
 		*--s = '0';
 	if (minus)

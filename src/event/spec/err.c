@@ -17,6 +17,7 @@ int spec_bad(struct spec_parser *p, struct slice at, int code, const char *fmt, 
 {
 	va_list ap;
 
+	p->code = code;
 	if (p->nbad++ < SPEC_SPOTS) {
 		struct spec_spot *b = &p->bad[p->nbad - 1];
 
@@ -30,36 +31,38 @@ int spec_bad(struct spec_parser *p, struct slice at, int code, const char *fmt, 
 	return -code;
 }
 
-void spec_bad_hint(struct spec_parser *p, const char *fmt, ...)
+int spec_bad_hint(struct spec_parser *p, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!p->nbad || p->nbad > SPEC_SPOTS)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(p->bad[p->nbad - 1].hint, sizeof(p->bad[0].hint), fmt, ap);
-	va_end(ap);
+	if (p->nbad && p->nbad <= SPEC_SPOTS) {
+		va_start(ap, fmt);
+		vsnprintf(p->bad[p->nbad - 1].hint, sizeof(p->bad[0].hint), fmt, ap);
+		va_end(ap);
+	}
+	return -p->code;
 }
 
-void spec_bad_near(struct spec_parser *p, const struct str_nearest *near, const char *otherwise)
+int spec_bad_near(struct spec_parser *p, const struct str_nearest *near, const char *otherwise)
 {
 	char list[200];
 
 	if (str_nearest_list(near, list, sizeof(list)))
-		spec_bad_hint(p, "did you mean %s?", list);
-	else
-		spec_bad_hint(p, "%s", otherwise);
+		return spec_bad_hint(p, "did you mean %s?", list);
+	return spec_bad_hint(p, "%s", otherwise);
 }
 
-static struct env_names subsystems(struct spec_parser *p)
+/* The names that everybody has. */
+static void near_fixed(struct str_nearest *near)
 {
-	struct env_names names = { 0 };
-
-	if (p->env->tracepoints && p->env->tracepoints(p->env->ctx, NULL, &names, NULL) < 0)
-		names.n = 0;
-	return names;
+	for (size_t i = 0; i < spec_names_n; i++) {
+		str_nearest_add(near, spec_names[i].name);
+		if (spec_names[i].alias)
+			str_nearest_add(near, spec_names[i].alias);
+	}
 }
 
+/* The tracepoints of a subsystem; with NULL the subsystems. */
 static struct env_names events_of(struct spec_parser *p, const char *subsys)
 {
 	struct env_names names = { 0 };
@@ -75,7 +78,7 @@ static struct env_names events_of(struct spec_parser *p, const char *subsys)
  */
 static void near_tracepoints(struct spec_parser *p, const char *event, struct str_nearest *near)
 {
-	struct env_names subs = subsystems(p);
+	struct env_names subs = events_of(p, NULL);
 	const char *call = arena_printf(&p->list->arena, "sys_enter_%s", event);
 
 	for (size_t i = 0; i < subs.n && near->n < STR_NEAREST_MAX; i++) {
@@ -125,11 +128,10 @@ int spec_bad_cache(struct spec_parser *p, struct slice name, struct slice part)
 	spec_bad(p, part, EINVAL, "'%.*s' does not fit into the cache event '%s'", (int)part.n,
 		 part.s, near.typed);
 	near_caches(p, &near);
-	spec_bad_near(
+	return spec_bad_near(
 		p, &near,
 		"CACHE-load|store|prefetch[es][-misses], without stores for L1-icache, and only "
 		"loads for iTLB and branch");
-	return -EINVAL;
 }
 
 int spec_bad_unknown(struct spec_parser *p, struct slice name)
@@ -140,22 +142,17 @@ int spec_bad_unknown(struct spec_parser *p, struct slice name)
 	spec_bad(p, name, ENOENT, "unknown event '%.*s'", (int)name.n, name.s);
 	if (strpbrk(near.typed, "*?["))
 		other = "a pattern needs its subsystem: 'sched:sched_*'";
-	for (size_t i = 0; i < spec_names_n; i++) {
-		str_nearest_add(&near, spec_names[i].name);
-		if (spec_names[i].alias)
-			str_nearest_add(&near, spec_names[i].alias);
-	}
+	near_fixed(&near);
 	near_caches(p, &near);
 	near_pmu_events(p, &near);
 	if (p->env->pmu && p->env->pmu(p->env->ctx, near.typed)) {
-		spec_bad_hint(p, "it is a PMU: write %s/EVENT/ ('kymo list %s' shows its events)",
-			      near.typed, near.typed);
-		return -ENOENT;
+		return spec_bad_hint(
+			p, "it is a PMU: write %s/EVENT/ ('kymo list %s' shows its events)",
+			near.typed, near.typed);
 	}
 	if (!near.n)
 		near_tracepoints(p, near.typed, &near);
-	spec_bad_near(p, &near, other);
-	return -ENOENT;
+	return spec_bad_near(p, &near, other);
 }
 
 /* The subsystem is there, the event is not. */
@@ -169,9 +166,8 @@ static int bad_event_of(struct spec_parser *p, const char *sub, struct slice at,
 		if (strcmp(events.name[i], ev) == 0) {
 			spec_bad(p, at, ENOENT, "%s:%s can be traced, but not counted or sampled",
 				 sub, ev);
-			spec_bad_hint(p,
-				      "the kernel gives it no id: only the ftrace buffer has it");
-			return -ENOENT;
+			return spec_bad_hint(
+				p, "the kernel gives it no id: only the ftrace buffer has it");
 		}
 	if (!*ev)
 		spec_bad(p, at, ENOENT, "there is no event name after '%s:'", sub);
@@ -185,17 +181,16 @@ static int bad_event_of(struct spec_parser *p, const char *sub, struct slice at,
 		near.name[i] = arena_printf(&p->list->arena, "%s:%s", sub, near.name[i]);
 	if (!near.n && !glob)
 		near_tracepoints(p, ev, &near);
-	spec_bad_near(
+	return spec_bad_near(
 		p, &near,
 		arena_printf(&p->list->arena, "'kymo list \"%s:*\"' shows its tracepoints", sub));
-	return -ENOENT;
 }
 
 int spec_bad_tracepoint(struct spec_parser *p, struct slice subsys, struct slice event)
 {
 	const char *sub = slice_dup(p, subsys), *ev = slice_dup(p, event);
 	struct str_nearest near = { .typed = sub };
-	struct env_names subs = subsystems(p), events;
+	struct env_names subs = events_of(p, NULL), events;
 	struct slice at = { subsys.s, (size_t)(event.s + event.n - subsys.s) };
 	bool known = false, glob = str_has_glob(sub) || str_has_glob(ev);
 
@@ -207,8 +202,7 @@ int spec_bad_tracepoint(struct spec_parser *p, struct slice subsys, struct slice
 		return spec_bad_unknown(p, subsys);
 	if (glob) {
 		spec_bad(p, at, ENOENT, "no tracepoint matches '%s:%s'", sub, ev);
-		spec_bad_hint(p, "'kymo list tracepoint' shows them");
-		return -ENOENT;
+		return spec_bad_hint(p, "'kymo list tracepoint' shows them");
 	}
 	spec_bad(p, at, ENOENT, "unknown event '%s:%s': there is no subsystem '%s'", sub, ev, sub);
 	near_tracepoints(p, ev, &near);
@@ -224,18 +218,12 @@ int spec_bad_tracepoint(struct spec_parser *p, struct slice subsys, struct slice
 								   subs.name[i], in.name[0]);
 		}
 	if (near.n) {
-		spec_bad_near(p, &near, "");
-		return -ENOENT;
+		return spec_bad_near(p, &near, "");
 	}
 	for (size_t i = 0; i < subs.n; i++)
 		str_nearest_add(&near, subs.name[i]);
-	for (size_t i = 0; i < spec_names_n; i++) {
-		str_nearest_add(&near, spec_names[i].name);
-		if (spec_names[i].alias)
-			str_nearest_add(&near, spec_names[i].alias);
-	}
-	spec_bad_near(p, &near, "'kymo list' shows the events of this machine");
-	return -ENOENT;
+	near_fixed(&near);
+	return spec_bad_near(p, &near, "'kymo list' shows the events of this machine");
 }
 
 int spec_bad_probe(struct spec_parser *p, struct slice subsys, struct slice event)
@@ -243,7 +231,7 @@ int spec_bad_probe(struct spec_parser *p, struct slice subsys, struct slice even
 	const char *sub = slice_dup(p, subsys), *ev = slice_dup(p, event);
 	const char *name = arena_printf(&p->list->arena, "%s:%s", sub, ev);
 	struct slice at = { subsys.s, (size_t)(event.s + event.n - subsys.s) };
-	struct env_names subs = subsystems(p);
+	struct env_names subs = events_of(p, NULL);
 	VEC(const char *) have = { 0 };
 	AUTO_STRBUF hint = { 0 };
 
@@ -287,10 +275,10 @@ int spec_bad_pmu(struct spec_parser *p, struct slice name)
 		for (size_t i = 0; i < spec_names_n; i++)
 			str_nearest_add(&near, spec_names[i].name);
 	}
-	spec_bad_near(p, &near,
-		      all.n ? arena_printf(&p->list->arena, "PMUs here: %s", strbuf_str(&all))
-			    : "'kymo list pmu' shows the PMUs of this machine");
-	return -ENOENT;
+	return spec_bad_near(
+		p, &near,
+		all.n ? arena_printf(&p->list->arena, "PMUs here: %s", strbuf_str(&all))
+		      : "'kymo list pmu' shows the PMUs of this machine");
 }
 
 /* The part of the text around the first spot, which fits on a line. */

@@ -36,6 +36,7 @@ struct spec_parser {
 	struct slice text;
 	struct spec_spot bad[SPEC_SPOTS];
 	unsigned nbad; /* also counts those that did not fit */
+	int code;      /* of the last one */
 };
 
 /* One event as written: HEAD, HEAD/TERMS/MODS. HEAD may end in ":MODS" when there are no terms. */
@@ -56,7 +57,7 @@ struct spec_terms {
 	size_t n;
 };
 
-/* event/spec/slice.c */
+/* event/spec/spec.c */
 struct slice slice_trim(struct slice s);
 bool slice_is(struct slice s, const char *word);
 bool slice_u64(struct slice s, uint64_t *ret); /* decimal or 0x... */
@@ -80,10 +81,11 @@ int spec_head(struct spec_parser *p, const struct spec_item *item, const struct 
 /* event/spec/err.c: what is wrong with a part of the text; the return value is -code. */
 __attribute__((format(printf, 4, 5))) int spec_bad(struct spec_parser *p, struct slice at, int code,
 						   const char *fmt, ...);
-__attribute__((format(printf, 2, 3))) void spec_bad_hint(struct spec_parser *p, const char *fmt,
-							 ...);
+/* What helps, said of the last of them; also -code, so that a return can end with it. */
+__attribute__((format(printf, 2, 3))) int spec_bad_hint(struct spec_parser *p, const char *fmt,
+							...);
 /* The hint that names what is nearest, or the text otherwise. */
-void spec_bad_near(struct spec_parser *p, const struct str_nearest *near, const char *otherwise);
+int spec_bad_near(struct spec_parser *p, const struct str_nearest *near, const char *otherwise);
 int spec_bad_cache(struct spec_parser *p, struct slice name, struct slice part);
 int spec_bad_unknown(struct spec_parser *p, struct slice name);
 int spec_bad_tracepoint(struct spec_parser *p, struct slice subsys, struct slice event);
@@ -132,19 +134,7 @@ bool spec_pmu_is_hybrid(const struct env_pmu *pmu);
 /* Where an event that was written once became one for each PMU: groups hold one PMU each. */
 void spec_pmu_regroup(struct spec_parser *p, size_t from);
 
-/* event/spec/bits.c: "config1:0-7,21" */
-struct spec_bits {
-	unsigned word; /* 0: config, 1: config1 ... */
-	uint64_t mask;
-};
-bool spec_bits_parse(const char *format, struct spec_bits *ret);
-/* The mask's bits take v's, lowest first. False when v has more than fit. */
-bool spec_bits_put(const struct spec_bits *bits, uint64_t v, uint64_t *word);
-uint64_t spec_bits_max(const struct spec_bits *bits);
-
-/* event/spec/tp.c and event/spec/bp.c */
-int spec_tracepoint(struct spec_parser *p, const struct spec_item *item, struct slice subsys,
-		    struct slice event);
+/* mem:ADDR */
 int spec_breakpoint(struct spec_parser *p, const struct spec_item *item, struct slice *mods);
 
 #endif

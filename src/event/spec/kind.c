@@ -7,7 +7,197 @@
 #include "event/spec/int.h"
 
 #include <ctype.h>
+#include <linux/hw_breakpoint.h>
 #include <string.h>
+
+/*
+ * --- tracepoints, which dynamic probes are too: subsys:event, with patterns on both sides ---
+ *
+ * A plain name costs one lookup; sched:* only its own subsystem.
+ */
+
+/* Patterns are matched against names from a directory; a plain name becomes a path. */
+static bool usable(const char *s)
+{
+	return *s && *s != '.' && !strchr(s, '/');
+}
+
+static int env_failed(struct spec_parser *p, const struct spec_item *item, int r,
+		      const struct err *e)
+{
+	spec_bad(p, item->head, -r, "%s", e->msg);
+	return spec_bad_hint(p, "%s", e->hint);
+}
+
+static int spec_tp_add(struct spec_parser *p, const struct spec_item *item, const char *subsys,
+		       const char *event, struct err *e)
+{
+	struct event_spec *s;
+	uint64_t id;
+	int r = p->env->tracepoint(p->env->ctx, subsys, event, &id, e);
+
+	if (r < 0)
+		return r;
+	s = spec_add(p, SPEC_TRACEPOINT, PERF_TYPE_TRACEPOINT, id, item);
+	s->subsys = arena_strdup(&p->list->arena, subsys);
+	s->event = arena_strdup(&p->list->arena, event);
+	s->name = arena_printf(&p->list->arena, "%s:%s", subsys, event);
+	return 1;
+}
+
+/* Those of one subsystem that match. Names without an id (ftrace:*) cannot be counted. */
+static int add_matching(struct spec_parser *p, const struct spec_item *item, const char *subsys,
+			const char *pattern, struct err *e)
+{
+	struct env_names names = { 0 };
+	int r, added = 0;
+
+	if (!str_has_glob(pattern))
+		return spec_tp_add(p, item, subsys, pattern, e);
+	r = p->env->tracepoints(p->env->ctx, subsys, &names, e);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < names.n; i++) {
+		if (!str_glob(pattern, names.name[i]))
+			continue;
+		r = spec_tp_add(p, item, subsys, names.name[i], e);
+		if (r < 0 && r != -ENOENT)
+			return r;
+		added |= r > 0;
+		if (p->list->n > SPEC_EVENTS_MAX)
+			return 1; /* the caller refuses it */
+	}
+	return added;
+}
+
+/* 1 when events were added, 0 when there is no such tracepoint. */
+static int spec_tracepoint(struct spec_parser *p, const struct spec_item *item, struct slice subsys,
+			   struct slice event)
+{
+	const char *sub = slice_dup(p, subsys), *ev = slice_dup(p, event);
+	struct env_names names = { 0 };
+	struct err e = { 0 };
+	int r, added = 0;
+
+	if (!p->env->tracepoint || !p->env->tracepoints || !usable(sub) || !usable(ev))
+		return 0;
+	if (!str_has_glob(sub)) {
+		r = add_matching(p, item, sub, ev, &e);
+		if (r == -ENOENT || r == -ENOTDIR)
+			return 0;
+		return r < 0 ? env_failed(p, item, r, &e) : r;
+	}
+	r = p->env->tracepoints(p->env->ctx, NULL, &names, &e);
+	if (r < 0)
+		return env_failed(p, item, r, &e);
+	for (size_t i = 0; i < names.n; i++) {
+		if (!str_glob(sub, names.name[i]))
+			continue;
+		r = add_matching(p, item, names.name[i], ev, &e);
+		if (r < 0 && r != -ENOENT)
+			return env_failed(p, item, r, &e);
+		added |= r > 0;
+	}
+	return added;
+}
+
+/*
+ * --- hardware breakpoints: mem:ADDR[/LEN][:rwx][:MODS] ---
+ *
+ * ADDR is a number or a kernel symbol, with +OFFSET when wanted.
+ */
+
+static const char usage[] = "mem:ADDR[/LEN][:rwx][:MODIFIERS], as in mem:0x7ffe1000/8:w:u";
+
+static int bad_breakpoint(struct spec_parser *p, struct slice at, const char *what)
+{
+	spec_bad(p, at, EINVAL, "%s", what);
+	return spec_bad_hint(p, "%s", usage);
+}
+
+static int address(struct spec_parser *p, struct slice s, uint64_t *addr)
+{
+	struct slice name, plus;
+	struct err e = { 0 };
+	uint64_t offset = 0;
+	int r;
+
+	if (!s.n)
+		return bad_breakpoint(p, s, "there is no address");
+	if (slice_u64(s, addr))
+		return 0;
+	if (s.s[0] >= '0' && s.s[0] <= '9')
+		return bad_breakpoint(p, s, "that is no address");
+	if (slice_cut(s, '+', &name, &plus) && !slice_u64(plus, &offset))
+		return bad_breakpoint(p, plus, "after '+' comes a number");
+	if (!p->env->symbol)
+		return bad_breakpoint(p, name, "symbols are not known here");
+	r = p->env->symbol(p->env->ctx, slice_dup(p, name), addr, &e);
+	if (r < 0) {
+		spec_bad(p, name, -r, "%s", e.msg);
+		return spec_bad_hint(p, "%s", e.hint);
+	}
+	*addr += offset;
+	return 0;
+}
+
+/* Letters of rwx, each once; 0 when it is something else. */
+static int access_type(struct slice s, uint32_t *type)
+{
+	static const char letters[] = "rwx";
+	static const uint32_t bits[] = { HW_BREAKPOINT_R, HW_BREAKPOINT_W, HW_BREAKPOINT_X };
+
+	*type = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		const char *at = strchr(letters, s.s[i]);
+
+		if (!at)
+			return 0;
+		if (*type & bits[at - letters])
+			return -EINVAL;
+		*type |= bits[at - letters];
+	}
+	return s.n > 0;
+}
+
+int spec_breakpoint(struct spec_parser *p, const struct spec_item *item, struct slice *mods)
+{
+	struct slice all = { item->head.s + 4, item->head.n - 4 }, where, rest, addr_text, len_text;
+	uint64_t addr, len = 0;
+	uint32_t type = HW_BREAKPOINT_RW, got;
+	struct event_spec *s;
+	bool colon = slice_cut(all, ':', &where, &rest);
+	int r;
+
+	if (slice_cut(where, '/', &addr_text, &len_text) &&
+	    (!slice_u64(len_text, &len) || len < 1 || len > 8))
+		return bad_breakpoint(p, len_text, "the length is 1 to 8 bytes");
+	*mods = rest;
+	if (colon && rest.n) {
+		struct slice access, after;
+
+		slice_cut(rest, ':', &access, &after);
+		r = access_type(access, &got);
+		if (r < 0)
+			return bad_breakpoint(p, access, "a letter of rwx is there twice");
+		if (r > 0) {
+			type = got;
+			*mods = after;
+		}
+	}
+	r = address(p, addr_text, &addr);
+	if (r < 0)
+		return r;
+	s = spec_add(p, SPEC_BREAKPOINT, PERF_TYPE_BREAKPOINT, 0, item);
+	s->attr.bp_type = type;
+	s->attr.bp_addr = addr;
+	s->attr.bp_len = len			   ? len
+			 : type == HW_BREAKPOINT_X ? SPEC_BP_EXEC_LEN
+						   : HW_BREAKPOINT_LEN_4;
+	return 1;
+}
+
+/* --- all others --- */
 
 /* The name of a cache event, as perf shows it, has neither blanks nor modifiers. */
 static const char *spec_kind_cache_name(struct spec_parser *p, struct slice name)
@@ -82,8 +272,7 @@ static int numeric_event(struct spec_parser *p, const struct spec_item *item, ui
 
 	if (!slice_u64(config_text, &config)) {
 		spec_bad(p, config_text, EINVAL, "TYPE:CONFIG wants a number after the ':'");
-		spec_bad_hint(p, "as in 1:3 (software event 3)");
-		return -EINVAL;
+		return spec_bad_hint(p, "as in 1:3 (software event 3)");
 	}
 	if (type > UINT32_MAX)
 		return spec_bad(p, item->head, EINVAL, "there is no event type that large");
@@ -121,8 +310,7 @@ static int pfm_event(struct spec_parser *p, const struct spec_item *item, struct
 		return 0;
 	if (r < 0) {
 		spec_bad(p, item->whole, -r, "%s", e.msg);
-		spec_bad_hint(p, "%s", e.hint);
-		return r;
+		return spec_bad_hint(p, "%s", e.hint);
 	}
 	s = spec_add(p, attr.type == PERF_TYPE_RAW ? SPEC_RAW : SPEC_PMU, attr.type, 0, item);
 	if (attr.sample_period) {

@@ -14,14 +14,6 @@
 
 static const char letters[] = "ukhGHpPSDIWeb";
 
-struct mods {
-	bool user, kernel, hv, host, guest, idle; /* excluded */
-	bool any_level;				  /* u, k or h was named, now or before */
-	bool any_guest;				  /* G or H */
-	unsigned precise;
-	bool precise_max, sample_read, pinned, exclusive, weak, bpf;
-};
-
 bool spec_are_modifiers(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -40,105 +32,81 @@ static int spec_mod_check(struct spec_parser *p, struct slice mods)
 		if (!strchr(letters, mods.s[i])) {
 			spec_bad(p, at, EINVAL, "'%c' is not a modifier",
 				 isprint((unsigned char)mods.s[i]) ? mods.s[i] : '?');
-			spec_bad_hint(p,
-				      "u user, k kernel, h hypervisor, G guest, H host, p pp ppp P "
-				      "precise, S read the group, D pinned, I not idle, W weak "
-				      "group, e exclusive, b BPF");
-			return -EINVAL;
+			return spec_bad_hint(
+				p, "u user, k kernel, h hypervisor, G guest, H host, p pp ppp P "
+				   "precise, S read the group, D pinned, I not idle, W weak "
+				   "group, e exclusive, b BPF");
 		}
 		if (mods.s[i] != 'p' && memchr(mods.s, mods.s[i], i)) {
 			spec_bad(p, at, EINVAL, "modifier '%c' is there twice", mods.s[i]);
-			spec_bad_hint(p, "once is enough; only p may be repeated");
-			return -EINVAL;
+			return spec_bad_hint(p, "once is enough; only p may be repeated");
 		}
 	}
 	return 0;
 }
 
-static void spec_mod_level(struct mods *m, bool *named)
+/* None of them, as an event's own modifiers begin. */
+static void spec_mod_clear(struct event_spec *s)
 {
-	if (!m->any_level)
-		m->user = m->kernel = m->hv = m->any_level = true;
-	*named = false;
+	struct perf_event_attr *a = &s->attr;
+
+	a->exclude_user = a->exclude_kernel = a->exclude_hv = a->exclude_host = 0;
+	a->exclude_guest = a->exclude_idle = a->precise_ip = a->pinned = a->exclusive = 0;
+	s->guest_host = s->precise_max = s->sample_read = s->weak = s->bpf = false;
 }
 
-static void guest_host(struct mods *m, bool *named)
+/* The first of u, k and h excludes the others; so does the first of G and H. */
+static void spec_mod_level(struct perf_event_attr *a)
 {
-	if (!m->any_guest)
-		m->guest = m->host = m->any_guest = true;
-	*named = false;
+	if (!a->exclude_user && !a->exclude_kernel && !a->exclude_hv)
+		a->exclude_user = a->exclude_kernel = a->exclude_hv = 1;
 }
 
-static void apply(struct mods *m, char c)
+static void spec_mod_guest_host(struct event_spec *s)
 {
+	if (!s->guest_host)
+		s->attr.exclude_guest = s->attr.exclude_host = 1;
+	s->guest_host = true;
+}
+
+/* leads: pinned and exclusive are the leader's, from which alone the kernel takes both. */
+static void spec_mod_apply(struct event_spec *s, char c, bool leads)
+{
+	struct perf_event_attr *a = &s->attr;
+
 	switch (c) {
 	case 'u':
-		spec_mod_level(m, &m->user);
-		if (!m->any_guest)
-			m->guest = true;
+	case 'k':
+	case 'h':
+		spec_mod_level(a);
+		if (c == 'u')
+			a->exclude_user = 0;
+		else if (c == 'k')
+			a->exclude_kernel = 0;
+		else
+			a->exclude_hv = 0;
+		s->modified = true;
 		break;
-	case 'k': spec_mod_level(m, &m->kernel); break;
-	case 'h': spec_mod_level(m, &m->hv); break;
-	case 'G': guest_host(m, &m->guest); break;
-	case 'H': guest_host(m, &m->host); break;
-	case 'I': m->idle = true; break;
-	case 'p':
-		m->precise++;
-		if (!m->any_guest)
-			m->guest = true;
+	case 'G':
+		spec_mod_guest_host(s);
+		a->exclude_guest = 0;
 		break;
-	case 'P': m->precise_max = true; break;
-	case 'S': m->sample_read = true; break;
-	case 'D': m->pinned = true; break;
-	case 'e': m->exclusive = true; break;
-	case 'W': m->weak = true; break;
-	case 'b': m->bpf = true; break;
+	case 'H':
+		spec_mod_guest_host(s);
+		a->exclude_host = 0;
+		break;
+	case 'I': a->exclude_idle = 1; break;
+	case 'p': a->precise_ip++; break;
+	case 'P': s->precise_max = true; break;
+	case 'S': s->sample_read = true; break;
+	case 'D': a->pinned |= leads; break;
+	case 'e': a->exclusive |= leads; break;
+	case 'W': s->weak = true; break;
+	case 'b': s->bpf = true; break;
 	default: break;
 	}
-}
-
-static struct mods current(const struct event_spec *s)
-{
-	const struct perf_event_attr *a = &s->attr;
-
-	return (struct mods){
-		.user = a->exclude_user,
-		.kernel = a->exclude_kernel,
-		.hv = a->exclude_hv,
-		.host = a->exclude_host,
-		.guest = a->exclude_guest,
-		.idle = a->exclude_idle,
-		.any_level = a->exclude_user || a->exclude_kernel || a->exclude_hv,
-		.any_guest = s->guest_host,
-		.precise = a->precise_ip,
-		.precise_max = s->precise_max,
-		.sample_read = s->sample_read,
-		.pinned = a->pinned,
-		.exclusive = a->exclusive,
-		.weak = s->weak,
-		.bpf = s->bpf,
-	};
-}
-
-static void spec_mod_store(struct event_spec *s, const struct mods *m, bool leader)
-{
-	s->attr.exclude_user = m->user;
-	s->attr.exclude_kernel = m->kernel;
-	s->attr.exclude_hv = m->hv;
-	s->attr.exclude_host = m->host;
-	s->attr.exclude_guest = m->guest;
-	s->attr.exclude_idle = m->idle;
-	s->attr.precise_ip = m->precise & 3;
-	s->guest_host = m->any_guest;
-	s->modified |= m->any_level;
-	s->precise_max = m->precise_max;
-	s->sample_read = m->sample_read;
-	s->weak = m->weak;
-	s->bpf = m->bpf;
-	if (leader) { /* the kernel takes both from the leader only */
-		s->attr.pinned = m->pinned;
-		s->attr.exclusive = m->exclusive;
-	}
+	if ((c == 'u' || c == 'p') && !s->guest_host)
+		a->exclude_guest = 1;
 }
 
 int spec_modify(struct spec_parser *p, struct slice mods, size_t from, bool group)
@@ -150,18 +118,23 @@ int spec_modify(struct spec_parser *p, struct slice mods, size_t from, bool grou
 		return -EINVAL;
 	for (size_t i = from; i < p->list->n; i++) {
 		struct event_spec *s = &p->list->spec[i];
-		struct mods m = { 0 };
+		unsigned precise;
 
 		if (group)
-			m = current(s);
-		for (size_t j = 0; j < mods.n; j++)
-			apply(&m, mods.s[j]);
-		if (m.precise > 3) {
-			spec_bad(p, mods, EINVAL, "'p' more than three times");
-			spec_bad_hint(p, "ppp asks for no skid at all; P for the best there is");
-			return -EINVAL;
+			s->modified |= s->attr.exclude_user || s->attr.exclude_kernel ||
+				       s->attr.exclude_hv;
+		else
+			spec_mod_clear(s);
+		precise = s->attr.precise_ip;
+		for (size_t j = 0; j < mods.n; j++) {
+			precise += mods.s[j] == 'p';
+			spec_mod_apply(s, mods.s[j], !group || s->leader == (int)i);
 		}
-		spec_mod_store(s, &m, !group || s->leader == (int)i);
+		if (precise > 3) {
+			spec_bad(p, mods, EINVAL, "'p' more than three times");
+			return spec_bad_hint(
+				p, "ppp asks for no skid at all; P for the best there is");
+		}
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "event/spec/int.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct code {
@@ -18,6 +19,68 @@ struct code {
 	uint64_t cache;
 	bool is_cache;
 };
+
+/* Where the bits of a term go: "config:0-7", "config1:0-15,32-47". */
+struct spec_bits {
+	unsigned word; /* 0: config, 1: config1 ... */
+	uint64_t mask;
+};
+
+static bool spec_bits_parse(const char *format, struct spec_bits *ret)
+{
+	struct spec_bits b = { 0 };
+	const char *s = format + strlen("config");
+
+	if (!str_starts(format, "config"))
+		return false;
+	if (*s >= '1' && *s <= '3')
+		b.word = (unsigned)(*s++ - '0');
+	do {
+		char *end;
+		unsigned long lo, hi;
+
+		s++; /* ':' at first, ',' later */
+		if (s[-1] != ':' && s[-1] != ',')
+			return false;
+		if (!isdigit((unsigned char)*s))
+			return false;
+		lo = hi = strtoul(s, &end, 10);
+		if (*end == '-') {
+			if (!isdigit((unsigned char)end[1]))
+				return false;
+			hi = strtoul(end + 1, &end, 10);
+		}
+		if (hi < lo || hi > 63)
+			return false;
+		b.mask |= (hi - lo == 63 ? ~0ull : (1ull << (hi - lo + 1)) - 1) << lo;
+		s = end;
+	} while (*s == ',');
+	if (*s && *s != '\n')
+		return false;
+	*ret = b;
+	return true;
+}
+
+static uint64_t spec_bits_max(const struct spec_bits *bits)
+{
+	int n = __builtin_popcountll(bits->mask);
+
+	return n == 64 ? ~0ull : (1ull << n) - 1;
+}
+
+/* The mask's bits take v's, lowest first. False when v has more than fit. */
+static bool spec_bits_put(const struct spec_bits *bits, uint64_t v, uint64_t *word)
+{
+	if (v > spec_bits_max(bits))
+		return false;
+	*word &= ~bits->mask;
+	for (uint64_t left = bits->mask; left; left &= left - 1) {
+		if (v & 1)
+			*word |= left & -left;
+		v >>= 1;
+	}
+	return true;
+}
 
 static const char *format_of(struct spec_parser *p, const struct env_pmu *pmu, struct slice term)
 {
@@ -52,8 +115,7 @@ static int spec_pmu_put(struct spec_parser *p, const struct env_pmu *pmu, const 
 		spec_bad(p, at, ERANGE, "%.*s is too large: its greatest value is %llu (0x%llx)",
 			 (int)key.n, key.s, (unsigned long long)spec_bits_max(&bits),
 			 (unsigned long long)spec_bits_max(&bits));
-		spec_bad_hint(p, "its bits are %s", format);
-		return -ERANGE;
+		return spec_bad_hint(p, "its bits are %s", format);
 	}
 	return 0;
 }
@@ -88,9 +150,8 @@ static int event_terms(struct spec_parser *p, const struct env_pmu *pmu,
 			if (!given || !given->is_number) {
 				spec_bad(p, at, EINVAL, "%.*s needs a value for %.*s", (int)at.n,
 					 at.s, (int)key.n, key.s);
-				spec_bad_hint(p, "write %s/%.*s,%.*s=0/", pmu->name, (int)at.n,
-					      at.s, (int)key.n, key.s);
-				return -EINVAL;
+				return spec_bad_hint(p, "write %s/%.*s,%.*s=0/", pmu->name,
+						     (int)at.n, at.s, (int)key.n, key.s);
 			}
 			continue;
 		}
@@ -131,11 +192,11 @@ static int unknown_term(struct spec_parser *p, const struct env_pmu *pmu, const 
 	spec_bad(p, t->all, EINVAL,
 		 t->has_value ? "%s has no term '%s'" : "%s has no event and no term '%s'",
 		 pmu->name, near.typed);
-	spec_bad_near(p, &near,
-		      all.n ? arena_printf(&p->list->arena, "its terms: %s", strbuf_str(&all))
-			    : arena_printf(&p->list->arena, "'kymo list %s' shows its events",
-					   pmu->name));
-	return -EINVAL;
+	return spec_bad_near(
+		p, &near,
+		all.n ? arena_printf(&p->list->arena, "its terms: %s", strbuf_str(&all))
+		      : arena_printf(&p->list->arena, "'kymo list %s' shows its events",
+				     pmu->name));
 }
 
 /* A name that every core PMU has: cycles, LLC-loads. */
@@ -159,9 +220,8 @@ static int second_event(struct spec_parser *p, const struct spec_term *a, const 
 {
 	spec_bad(p, b->all, EINVAL, "two events in one: '%.*s' and '%.*s'", (int)a->key.n, a->key.s,
 		 (int)b->key.n, b->key.s);
-	spec_bad_hint(p, "write PMU/%.*s/,PMU/%.*s/", (int)a->key.n, a->key.s, (int)b->key.n,
-		      b->key.s);
-	return -EINVAL;
+	return spec_bad_hint(p, "write PMU/%.*s/,PMU/%.*s/", (int)a->key.n, a->key.s, (int)b->key.n,
+			     b->key.s);
 }
 
 static int fixed_meaning(struct spec_parser *p, const struct spec_term *a,
@@ -169,8 +229,8 @@ static int fixed_meaning(struct spec_parser *p, const struct spec_term *a,
 {
 	spec_bad(p, b->all, EINVAL, "%.*s has a fixed meaning: it takes no %.*s", (int)a->key.n,
 		 a->key.s, (int)b->key.n, b->key.s);
-	spec_bad_hint(p, "the CPU's manual has its event and umask numbers, which take terms");
-	return -EINVAL;
+	return spec_bad_hint(p,
+			     "the CPU's manual has its event and umask numbers, which take terms");
 }
 
 /* Whole words first, then the named event, then single fields: each beats what was before. */
@@ -219,9 +279,8 @@ static int encode(struct spec_parser *p, const struct env_pmu *pmu, const struct
 		if (t->has_value && !t->is_number) {
 			spec_bad(p, t->value, EINVAL, "%.*s wants a number", (int)t->key.n,
 				 t->key.s);
-			spec_bad_hint(p, "as in %.*s=0x3c or %.*s=60", (int)t->key.n, t->key.s,
-				      (int)t->key.n, t->key.s);
-			return -EINVAL;
+			return spec_bad_hint(p, "as in %.*s=0x3c or %.*s=60", (int)t->key.n,
+					     t->key.s, (int)t->key.n, t->key.s);
 		}
 		if (spec_pmu_put(p, pmu, format, t->key, t->has_value ? t->number : 1,
 				 t->has_value ? t->value : t->key, c) < 0)

@@ -3,10 +3,75 @@
  * Reading the -e text from left to right: it is cut into items and groups, and
  * each item's events get their terms and modifiers.
  */
+#include "event/attr.h"
 #include "event/spec/int.h"
 
 #include <ctype.h>
 #include <string.h>
+
+/* --- parts of the text --- */
+
+struct slice slice_trim(struct slice s)
+{
+	while (s.n && isspace((unsigned char)s.s[0])) {
+		s.s++;
+		s.n--;
+	}
+	while (s.n && isspace((unsigned char)s.s[s.n - 1]))
+		s.n--;
+	return s;
+}
+
+bool slice_is(struct slice s, const char *word)
+{
+	return strlen(word) == s.n && memcmp(s.s, word, s.n) == 0;
+}
+
+bool slice_u64(struct slice s, uint64_t *ret)
+{
+	char buf[32];
+
+	if (!s.n || s.n >= sizeof(buf))
+		return false;
+	memcpy(buf, s.s, s.n);
+	buf[s.n] = '\0';
+	return str_u64(buf, ret);
+}
+
+bool slice_cut(struct slice s, char sep, struct slice *a, struct slice *b)
+{
+	const char *at = memchr(s.s, sep, s.n);
+	size_t left = at ? (size_t)(at - s.s) : s.n;
+
+	*a = slice_trim((struct slice){ s.s, left });
+	*b = at ? slice_trim((struct slice){ at + 1, s.n - left - 1 })
+		: (struct slice){ s.s + s.n, 0 };
+	return at != NULL;
+}
+
+bool slice_raw(struct slice s, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if (s.n < 2 || s.n > 17 || s.s[0] != 'r')
+		return false;
+	for (size_t i = 1; i < s.n; i++) {
+		int c = tolower((unsigned char)s.s[i]);
+
+		if (!isxdigit(c))
+			return false;
+		v = v << 4 | (uint64_t)(isdigit(c) ? c - '0' : c - 'a' + 10);
+	}
+	*ret = v;
+	return true;
+}
+
+char *slice_dup(struct spec_parser *p, struct slice s)
+{
+	return arena_strndup(&p->list->arena, s.s, s.n);
+}
+
+/* --- events --- */
 
 struct event_spec *spec_add(struct spec_parser *p, enum spec_kind kind, uint32_t type,
 			    uint64_t config, const struct spec_item *item)
@@ -115,9 +180,8 @@ static int read_item(struct reader *r, struct spec_item *item)
 			quoted ^= *r->s == '\'';
 		if (r->s == r->end) {
 			spec_bad(r->p, open, EINVAL, "the '/' is not closed");
-			spec_bad_hint(r->p, "terms stand between two slashes: "
-					    "cpu/event=0x3c,umask=1/");
-			return -EINVAL;
+			return spec_bad_hint(r->p, "terms stand between two slashes: "
+						   "cpu/event=0x3c,umask=1/");
 		}
 		item->has_terms = true;
 		item->terms = (struct slice){ from, (size_t)(r->s - from) };
@@ -134,23 +198,20 @@ static int read_item(struct reader *r, struct spec_item *item)
 static int nested(struct reader *r)
 {
 	spec_bad(r->p, here(r), EINVAL, "a group cannot hold a group");
-	spec_bad_hint(r->p, "write the groups one after the other: {a,b},{c,d}");
-	return -EINVAL;
+	return spec_bad_hint(r->p, "write the groups one after the other: {a,b},{c,d}");
 }
 
 static int unclosed(struct reader *r, struct slice open)
 {
 	spec_bad(r->p, open, EINVAL, "the '{' is not closed");
-	spec_bad_hint(r->p, "a group is {a,b}");
-	return -EINVAL;
+	return spec_bad_hint(r->p, "a group is {a,b}");
 }
 
 /* No event stands where one must. */
 static int spec_missing(struct reader *r)
 {
 	spec_bad(r->p, here(r), EINVAL, "an event is missing here");
-	spec_bad_hint(r->p, "events are separated by single commas: cycles,instructions");
-	return -EINVAL;
+	return spec_bad_hint(r->p, "events are separated by single commas: cycles,instructions");
 }
 
 /* The rest of a group, after its '{'. */
@@ -235,8 +296,7 @@ static int spec_read_all(struct reader *r)
 		if (*r->s == '}')
 			return spec_bad(p, here(r), EINVAL, "there is no '{' for this '}'");
 		spec_bad(p, here(r), EINVAL, "after a group comes ':', ',' or the end");
-		spec_bad_hint(p, "modifiers of a group: {a,b}:u");
-		return -EINVAL;
+		return spec_bad_hint(p, "modifiers of a group: {a,b}:u");
 	}
 }
 
@@ -262,4 +322,59 @@ void spec_list_free(struct spec_list *list)
 	arena_free(&list->arena);
 	free(list->spec);
 	*list = (struct spec_list){ 0 };
+}
+
+/* --- what a specification means, for who does not look into its attr --- */
+
+void spec_only(struct event_spec *s, bool user, bool kernel)
+{
+	s->attr.exclude_kernel = s->attr.exclude_hv = user;
+	s->attr.exclude_user = kernel;
+	s->modified = true;
+}
+
+bool spec_samples_running(const struct spec_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const struct perf_event_attr *a = &list->spec[i].attr;
+
+		if ((a->type != PERF_TYPE_HARDWARE && !role_is_clock(attr_role(a))) ||
+		    a->exclude_user || a->exclude_kernel)
+			return false;
+	}
+	return list->n > 0;
+}
+
+void spec_numbers(const struct event_spec *s, spec_number_fn *fn, void *ctx)
+{
+	const struct perf_event_attr *a = &s->attr;
+	bool bp = s->kind == SPEC_BREAKPOINT;
+	const struct {
+		const char *name;
+		uint64_t value;
+		bool hex, always;
+	} all[] = {
+		{ "type", a->type, .always = true },
+		{ "config", a->config, .hex = true, .always = true },
+		{ bp ? "bp_addr" : "config1", bp ? a->bp_addr : a->config1, .hex = true },
+		{ bp ? "bp_len" : "config2", bp ? a->bp_len : a->config2, .hex = !bp },
+		{ bp ? "bp_type" : "config3", bp ? a->bp_type : s->config3, .hex = !bp },
+		{ "exclude_user", a->exclude_user },
+		{ "exclude_kernel", a->exclude_kernel },
+		{ "exclude_hv", a->exclude_hv },
+		{ "exclude_idle", a->exclude_idle },
+		{ "exclude_host", a->exclude_host },
+		{ "exclude_guest", a->exclude_guest },
+		{ "precise_ip", a->precise_ip },
+		{ "pinned", a->pinned },
+		{ "exclusive", a->exclusive },
+		{ "precise_max", s->precise_max },
+		{ "sample_read", s->sample_read },
+		{ "weak", s->weak },
+		{ "bpf", s->bpf },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].value || all[i].always)
+			fn(ctx, all[i].name, all[i].value, all[i].hex);
 }

@@ -34,30 +34,38 @@ enum term_id {
 	T_AUX_OUTPUT,
 };
 
+#define AT(f) offsetof(struct event_spec, f)
 static const struct known {
 	const char *name;
 	enum want want;
+	size_t at; /* the field of the event that it sets */
+	unsigned flag;
 	const char *example;
 } known_terms[] = {
-	[T_CONFIG] = { "config", NUMBER, "config=0x13c" },
-	[T_CONFIG1] = { "config1", NUMBER, "config1=0x1" },
-	[T_CONFIG2] = { "config2", NUMBER, "config2=0x1" },
-	[T_CONFIG3] = { "config3", NUMBER, "config3=0x1" },
-	[T_NAME] = { "name", WORD, "name=loads" },
-	[T_PERIOD] = { "period", NUMBER, "period=100000" },
-	[T_FREQ] = { "freq", NUMBER, "freq=99" },
-	[T_BRANCH_TYPE] = { "branch_type", WORD, "branch_type=any" },
-	[T_TIME] = { "time", SWITCH, "time=0" },
-	[T_CALL_GRAPH] = { "call-graph", WORD, "call-graph=fp" },
-	[T_STACK_SIZE] = { "stack-size", NUMBER, "stack-size=16384" },
-	[T_INHERIT] = { "inherit", SWITCH, "inherit" },
-	[T_NO_INHERIT] = { "no-inherit", SWITCH, "no-inherit" },
-	[T_MAX_STACK] = { "max-stack", NUMBER, "max-stack=64" },
-	[T_NR] = { "nr", NUMBER, "nr=100" },
-	[T_OVERWRITE] = { "overwrite", SWITCH, "overwrite" },
-	[T_NO_OVERWRITE] = { "no-overwrite", SWITCH, "no-overwrite" },
-	[T_PERCORE] = { "percore", SWITCH, "percore" },
-	[T_AUX_OUTPUT] = { "aux-output", SWITCH, "aux-output" },
+	[T_CONFIG] = { "config", NUMBER, AT(attr.config), 0, "config=0x13c" },
+	[T_CONFIG1] = { "config1", NUMBER, AT(attr.config1), 0, "config1=0x1" },
+	[T_CONFIG2] = { "config2", NUMBER, AT(attr.config2), 0, "config2=0x1" },
+	[T_CONFIG3] = { "config3", NUMBER, AT(config3), 0, "config3=0x1" },
+	[T_NAME] = { "name", WORD, AT(name), SPEC_TERM_NAME, "name=loads" },
+	[T_PERIOD] = { "period", NUMBER, AT(period), SPEC_TERM_PERIOD, "period=100000" },
+	[T_FREQ] = { "freq", NUMBER, AT(freq), SPEC_TERM_FREQ, "freq=99" },
+	[T_BRANCH_TYPE] = { "branch_type", WORD, AT(branch_type), SPEC_TERM_BRANCH_TYPE,
+			    "branch_type=any" },
+	[T_TIME] = { "time", SWITCH, AT(time), SPEC_TERM_TIME, "time=0" },
+	[T_CALL_GRAPH] = { "call-graph", WORD, AT(call_graph), SPEC_TERM_CALL_GRAPH,
+			   "call-graph=fp" },
+	[T_STACK_SIZE] = { "stack-size", NUMBER, AT(stack_size), SPEC_TERM_STACK_SIZE,
+			   "stack-size=16384" },
+	[T_INHERIT] = { "inherit", SWITCH, AT(inherit), SPEC_TERM_INHERIT, "inherit" },
+	[T_NO_INHERIT] = { "no-inherit", SWITCH, AT(inherit), SPEC_TERM_INHERIT, "no-inherit" },
+	[T_MAX_STACK] = { "max-stack", NUMBER, AT(max_stack), SPEC_TERM_MAX_STACK, "max-stack=64" },
+	[T_NR] = { "nr", NUMBER, AT(max_events), SPEC_TERM_MAX_EVENTS, "nr=100" },
+	[T_OVERWRITE] = { "overwrite", SWITCH, AT(overwrite), SPEC_TERM_OVERWRITE, "overwrite" },
+	[T_NO_OVERWRITE] = { "no-overwrite", SWITCH, AT(overwrite), SPEC_TERM_OVERWRITE,
+			     "no-overwrite" },
+	[T_PERCORE] = { "percore", SWITCH, AT(percore), SPEC_TERM_PERCORE, "percore" },
+	[T_AUX_OUTPUT] = { "aux-output", SWITCH, AT(aux_output), SPEC_TERM_AUX_OUTPUT,
+			   "aux-output" },
 };
 
 static const char *const call_graphs[] = { "fp", "dwarf", "lbr", "no", "auto", NULL };
@@ -81,8 +89,7 @@ static size_t term_length(struct slice s)
 static int bad_term(struct spec_parser *p, struct slice at, const char *what)
 {
 	spec_bad(p, at, EINVAL, "%s", what);
-	spec_bad_hint(p, "terms are KEY=VALUE or KEY, with commas between them");
-	return -EINVAL;
+	return spec_bad_hint(p, "terms are KEY=VALUE or KEY, with commas between them");
 }
 
 static int cut_one(struct spec_parser *p, struct slice s, struct spec_term *t)
@@ -96,8 +103,7 @@ static int cut_one(struct spec_parser *p, struct slice s, struct spec_term *t)
 		return bad_term(p, t->all, "the term has no value");
 	if (t->key.s[0] == '@') {
 		spec_bad(p, t->all, EINVAL, "kymo sets no driver terms (@...)");
-		spec_bad_hint(p, "they choose the sink of a CoreSight trace unit");
-		return -EINVAL;
+		return spec_bad_hint(p, "they choose the sink of a CoreSight trace unit");
 	}
 	if (t->value.n >= 2 && t->value.s[0] == '\'' && t->value.s[t->value.n - 1] == '\'') {
 		t->quoted = true;
@@ -180,8 +186,7 @@ static int check_words(struct spec_parser *p, const struct spec_term *t, const c
 		if (!found) {
 			spec_bad(p, w.n ? w : t->value, EINVAL, "%.*s knows no '%s'", (int)t->key.n,
 				 t->key.s, near.typed);
-			spec_bad_near(p, &near, strbuf_str(&all));
-			return -EINVAL;
+			return spec_bad_near(p, &near, strbuf_str(&all));
 		}
 		i += w.n + 1;
 	}
@@ -206,82 +211,33 @@ static int check_limits(struct spec_parser *p, const struct spec_term *t, int id
 		return spec_bad(p, t->value, ERANGE, "that period is too long");
 	if (id == T_NAME && p->list->n > from + 1 && s->kind == SPEC_TRACEPOINT) {
 		spec_bad(p, t->all, EINVAL, "%zu events cannot share one name", p->list->n - from);
-		spec_bad_hint(p, "leave the name out, or write one event instead of a pattern");
-		return -EINVAL;
+		return spec_bad_hint(p,
+				     "leave the name out, or write one event instead of a pattern");
 	}
 	if (id <= T_CONFIG3 && (s->kind == SPEC_TRACEPOINT || s->kind == SPEC_TOOL)) {
 		spec_bad(p, t->all, EINVAL, "this event has no %s", known_terms[id].name);
-		spec_bad_hint(p, "raw numbers are for hardware: cpu/config=0x13c/");
-		return -EINVAL;
+		return spec_bad_hint(p, "raw numbers are for hardware: cpu/config=0x13c/");
 	}
 	return 0;
 }
 
 static void set_term(struct event_spec *s, const struct spec_term *t, int id, const char *word)
 {
-	bool on = !t->has_value || t->number;
+	const struct known *k = &known_terms[id];
+	bool on = (!t->has_value || t->number) != str_starts(k->name, "no-");
+	/* Of stacks the kernel wants whole words. */
+	uint64_t number = id == T_STACK_SIZE ? (t->number + 7) & ~7ull : t->number;
 
-	switch (id) {
-	case T_CONFIG: s->attr.config = t->number; break;
-	case T_CONFIG1: s->attr.config1 = t->number; break;
-	case T_CONFIG2: s->attr.config2 = t->number; break;
-	case T_CONFIG3: s->config3 = t->number; break;
-	case T_NAME:
-		s->name = word;
-		s->terms |= SPEC_TERM_NAME;
-		break;
-	case T_PERIOD:
-		s->period = t->number;
-		s->terms = (s->terms & ~SPEC_TERM_FREQ) | SPEC_TERM_PERIOD;
-		break;
-	case T_FREQ:
-		s->freq = t->number;
-		s->terms = (s->terms & ~SPEC_TERM_PERIOD) | SPEC_TERM_FREQ;
-		break;
-	case T_BRANCH_TYPE:
-		s->branch_type = word;
-		s->terms |= SPEC_TERM_BRANCH_TYPE;
-		break;
-	case T_TIME:
-		s->time = on;
-		s->terms |= SPEC_TERM_TIME;
-		break;
-	case T_CALL_GRAPH:
-		s->call_graph = word;
-		s->terms |= SPEC_TERM_CALL_GRAPH;
-		break;
-	case T_STACK_SIZE: /* the kernel wants whole words */
-		s->stack_size = (t->number + 7) & ~7ull;
-		s->terms |= SPEC_TERM_STACK_SIZE;
-		break;
-	case T_INHERIT:
-	case T_NO_INHERIT:
-		s->inherit = on == (id == T_INHERIT);
-		s->terms |= SPEC_TERM_INHERIT;
-		break;
-	case T_MAX_STACK:
-		s->max_stack = t->number;
-		s->terms |= SPEC_TERM_MAX_STACK;
-		break;
-	case T_NR:
-		s->max_events = t->number;
-		s->terms |= SPEC_TERM_MAX_EVENTS;
-		break;
-	case T_OVERWRITE:
-	case T_NO_OVERWRITE:
-		s->overwrite = on == (id == T_OVERWRITE);
-		s->terms |= SPEC_TERM_OVERWRITE;
-		break;
-	case T_PERCORE:
-		s->percore = on;
-		s->terms |= SPEC_TERM_PERCORE;
-		break;
-	case T_AUX_OUTPUT:
-		s->aux_output = on;
-		s->terms |= SPEC_TERM_AUX_OUTPUT;
-		break;
-	default: break;
-	}
+	memcpy((char *)s + k->at,
+	       k->want == NUMBER ? (const void *)&number
+	       : k->want == WORD ? (const void *)&word
+				 : (const void *)&on,
+	       k->want == NUMBER ? sizeof(number)
+	       : k->want == WORD ? sizeof(word)
+				 : sizeof(on));
+	if (id == T_PERIOD || id == T_FREQ) /* the last one holds */
+		s->terms &= ~(SPEC_TERM_PERIOD | SPEC_TERM_FREQ);
+	s->terms |= k->flag;
 }
 
 static int unknown_term(struct spec_parser *p, const struct spec_term *t)
@@ -290,10 +246,10 @@ static int unknown_term(struct spec_parser *p, const struct spec_term *t)
 
 	spec_terms_near(&near);
 	spec_bad(p, t->all, EINVAL, "unknown term '%s'", near.typed);
-	spec_bad_near(p, &near,
-		      "terms: config, name, period, freq, call-graph, stack-size, max-stack, time, "
-		      "inherit, overwrite, nr, branch_type, percore, aux-output");
-	return -EINVAL;
+	return spec_bad_near(
+		p, &near,
+		"terms: config, name, period, freq, call-graph, stack-size, max-stack, time, "
+		"inherit, overwrite, nr, branch_type, percore, aux-output");
 }
 
 /* One name for an event on several PMUs whose counts are not added up: say which is which. */

@@ -8,49 +8,14 @@
 #include "event/syscall/syscall.h"
 #include "view/run/show.h"
 
-static const char *const caps[] = {
-	"CAP_CHOWN",
-	"CAP_DAC_OVERRIDE",
-	"CAP_DAC_READ_SEARCH",
-	"CAP_FOWNER",
-	"CAP_FSETID",
-	"CAP_KILL",
-	"CAP_SETGID",
-	"CAP_SETUID",
-	"CAP_SETPCAP",
-	"CAP_LINUX_IMMUTABLE",
-	"CAP_NET_BIND_SERVICE",
-	"CAP_NET_BROADCAST",
-	"CAP_NET_ADMIN",
-	"CAP_NET_RAW",
-	"CAP_IPC_LOCK",
-	"CAP_IPC_OWNER",
-	"CAP_SYS_MODULE",
-	"CAP_SYS_RAWIO",
-	"CAP_SYS_CHROOT",
-	"CAP_SYS_PTRACE",
-	"CAP_SYS_PACCT",
-	"CAP_SYS_ADMIN",
-	"CAP_SYS_BOOT",
-	"CAP_SYS_NICE",
-	"CAP_SYS_RESOURCE",
-	"CAP_SYS_TIME",
-	"CAP_SYS_TTY_CONFIG",
-	"CAP_MKNOD",
-	"CAP_LEASE",
-	"CAP_AUDIT_WRITE",
-	"CAP_AUDIT_CONTROL",
-	"CAP_SETFCAP",
-	"CAP_MAC_OVERRIDE",
-	"CAP_MAC_ADMIN",
-	"CAP_SYSLOG",
-	"CAP_WAKE_ALARM",
-	"CAP_BLOCK_SUSPEND",
-	"CAP_AUDIT_READ",
-	"CAP_PERFMON",
-	"CAP_BPF",
-	"CAP_CHECKPOINT_RESTORE",
-};
+/* What stands behind "CAP_", by number. */
+static const char caps[] =
+	"CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP "
+	"LINUX_IMMUTABLE NET_BIND_SERVICE NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK "
+	"IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN "
+	"SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE "
+	"AUDIT_CONTROL SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND "
+	"AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE";
 
 /* The number behind a word in a file: where is "FILE\nWORD". */
 static void show_file_number(const struct lang_out *o, const char *where, int64_t div,
@@ -74,6 +39,20 @@ static void show_file_number(const struct lang_out *o, const char *where, int64_
 		strbuf_printf(b, "%lld", v / (div > 0 ? div : 1));
 }
 
+static bool show_capability(int64_t v, struct strbuf *b)
+{
+	const char *s = caps;
+
+	for (; v > 0 && *s; v--) {
+		s += strcspn(s, " ");
+		s += *s == ' ';
+	}
+	if (v || !*s)
+		return false;
+	strbuf_printf(b, "CAP_%.*s", (int)strcspn(s, " "), s);
+	return true;
+}
+
 void show_number_name(const struct lang_out *o, const struct ltype *t, int64_t v, struct strbuf *b)
 {
 	const char *s = NULL;
@@ -92,7 +71,8 @@ void show_number_name(const struct lang_out *o, const struct ltype *t, int64_t v
 		if (s)
 			strbuf_puts(b, "SIG");
 	} else if (t->n == LANG_NAME_CAP) {
-		s = v >= 0 && v < (int64_t)ARRAY_SIZE(caps) ? caps[v] : NULL;
+		if (show_capability(v, b))
+			return;
 	} else if (v == (int)v) {
 		s = syscall_name(syscall_native(), (int)v);
 	}
