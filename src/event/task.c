@@ -2,7 +2,7 @@
 /*
  * Tasks and address spaces over time.
  *
- * A space's mappings stand in a tree that shares what it can with others (task_tree.h).
+ * A space's mappings stand in a tree that shares what it can with others (task_tree.c).
  *
  * Everything that changes over time is a history: (time, value) pairs in time
  * order, searched by halves. Nothing is ever taken back, so readers need no lock

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "event/task_tree.h"
-
-#include "base/map.h"
+#include "event/task_impl.h"
 
 static struct task_node *node_new(struct task_nodes *t, const struct task_map *map, uint32_t token)
 {

@@ -202,12 +202,8 @@ int type_parse_format(struct event_type *t, struct arena *a, const char *text, s
 			while (isspace((unsigned char)*fmt))
 				fmt++;
 			break;
-		} else if (starts(bare, "field:") || starts(bare, "field special:")) {
-			if (!parse_field(&f, a, bare) || fields.n == MAX_FIELDS) {
-				vec_free(&fields);
-				return err_set(e, EINVAL, "format line %d makes no sense: %.*s",
-					       line_no, (int)(bare.n > 200 ? 200 : bare.n), bare.s);
-			}
+		} else if ((starts(bare, "field:") || starts(bare, "field special:")) &&
+			   parse_field(&f, a, bare) && fields.n < MAX_FIELDS) {
 			vec_push(&fields, f);
 		} else if (bare.n && !starts(bare, "format:")) {
 			vec_free(&fields);

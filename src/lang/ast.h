@@ -180,7 +180,5 @@ const struct node *node_find(const struct node *n, node_test_fn *test, const voi
 const struct node *node_find_map(const struct node *n, int map);
 
 void ast_dump(const struct ast *t, struct strbuf *b);
-/* An expression as text, as `print(@x[...])` and messages show it. */
-void ast_expr_text(const struct node *n, struct strbuf *b);
 
 #endif

@@ -148,66 +148,53 @@ void lang_list_code(const struct lang_program *p, const struct lang_code *c, str
 	}
 }
 
-void ast_expr_text(const struct node *n, struct strbuf *b)
+/* How a node is written: a, b and c are its parts, s its text, o its operator, v its number. */
+static const char *const forms[] = {
+	[N_INT] = "v",	   [N_PARAM] = "$v",	   [N_STR] = "\"s\"",	    [N_VAR] = "s",
+	[N_IDENT] = "s",   [N_BIN] = "(a o b)",	   [N_ASSIGN] = "(a o= b)", [N_UN] = "oa",
+	[N_INCDEC] = "oa", [N_TERN] = "a ? b : c", [N_FIELD] = "a.s",	    [N_INDEX] = "a[b]",
+};
+
+static void ast_expr_text(const struct node *n, struct strbuf *b);
+
+static void list_text(const struct node *n, struct strbuf *b)
 {
+	strbuf_puts(b, n->s ? n->s : "");
+	if (n->kind == N_MAP && !n->n)
+		return;
+	strbuf_putc(b, n->kind == N_MAP ? '[' : '(');
+	for (size_t i = 0; i < n->n; i++) {
+		strbuf_puts(b, i ? ", " : "");
+		ast_expr_text(n->list[i], b);
+	}
+	strbuf_putc(b, n->kind == N_MAP ? ']' : ')');
+}
+
+static void ast_expr_text(const struct node *n, struct strbuf *b)
+{
+	const char *form = n->kind < ARRAY_SIZE(forms) ? forms[n->kind] : NULL;
 	char buf[16];
 
-	switch (n->kind) {
-	case N_INT: strbuf_printf(b, "%lld", (long long)n->v); break;
-	case N_STR: strbuf_printf(b, "\"%s\"", n->s); break;
-	case N_PARAM: strbuf_printf(b, "$%lld", (long long)n->v); break;
-	case N_VAR:
-	case N_IDENT: strbuf_puts(b, n->s); break;
-	case N_MAP:
-	case N_CALL:
-	case N_TUPLE:
-		strbuf_puts(b, n->s ? n->s : "");
-		if (n->kind == N_MAP && !n->n)
-			break;
-		strbuf_putc(b, n->kind == N_MAP ? '[' : '(');
-		for (size_t i = 0; i < n->n; i++) {
-			strbuf_puts(b, i ? ", " : "");
-			ast_expr_text(n->list[i], b);
-		}
-		strbuf_putc(b, n->kind == N_MAP ? ']' : ')');
-		break;
-	case N_BIN:
-	case N_ASSIGN:
-		strbuf_putc(b, '(');
-		ast_expr_text(n->a, b);
-		strbuf_printf(b, " %s%s ", lex_name(n->op, buf, sizeof(buf)),
-			      n->kind == N_ASSIGN && n->op != '=' ? "=" : "");
-		ast_expr_text(n->b, b);
-		strbuf_putc(b, ')');
-		break;
-	case N_UN:
-	case N_INCDEC:
-		strbuf_puts(b, lex_name(n->op, buf, sizeof(buf)));
-		ast_expr_text(n->a, b);
-		break;
-	case N_TERN:
-		ast_expr_text(n->a, b);
-		strbuf_puts(b, " ? ");
-		ast_expr_text(n->b, b);
-		strbuf_puts(b, " : ");
-		ast_expr_text(n->c, b);
-		break;
-	case N_FIELD:
-		ast_expr_text(n->a, b);
-		strbuf_printf(b, "%s%s", n->arrow ? "->" : ".", n->s);
-		break;
-	case N_INDEX:
-		ast_expr_text(n->a, b);
-		strbuf_putc(b, '[');
-		ast_expr_text(n->b, b);
-		strbuf_putc(b, ']');
-		break;
-	case N_CAST:
+	if (n->kind == N_MAP || n->kind == N_CALL || n->kind == N_TUPLE)
+		list_text(n, b);
+	else if (n->kind == N_CAST)
 		strbuf_printf(b, "(%s%.*s)", n->ctype->name, (int)n->ctype->stars, "********");
-		ast_expr_text(n->a, b);
-		break;
-	default: strbuf_puts(b, "..."); break;
-	}
+	else if (!form)
+		strbuf_puts(b, "...");
+	if (n->kind == N_CAST)
+		form = "a";
+	for (; form && *form; form++)
+		switch (*form) {
+		case 'a':
+		case 'b':
+		case 'c': ast_expr_text(node_part(n, (size_t)(*form - 'a')), b); break;
+		case 's': strbuf_puts(b, n->s); break;
+		case 'v': strbuf_printf(b, "%lld", (long long)n->v); break;
+		case 'o': strbuf_puts(b, lex_name(n->op, buf, sizeof(buf))); break;
+		case '.': strbuf_puts(b, n->arrow ? "->" : "."); break;
+		case '=': strbuf_puts(b, n->op == '=' ? "" : "="); break;
+		default: strbuf_putc(b, *form);
+		}
 }
 
 static void dump_stmt(const struct node *n, unsigned depth, struct strbuf *b)
@@ -221,21 +208,17 @@ static void dump_stmt(const struct node *n, unsigned depth, struct strbuf *b)
 
 	strbuf_printf(b, "%*s%s ", (int)depth * 2, "",
 		      n->kind < ARRAY_SIZE(names) && names[n->kind] ? names[n->kind] : "?");
-	if (n->kind == N_ASSIGN)
-		ast_expr_text(n, b);
-	else if (n->a)
-		ast_expr_text(n->a, b);
+	if (n->kind == N_ASSIGN || n->a)
+		ast_expr_text(n->kind == N_ASSIGN ? n : n->a, b);
 	if ((n->kind == N_FOR_MAP || n->kind == N_FOR_RANGE || n->kind == N_LET) && n->b) {
 		strbuf_puts(b, " : ");
 		ast_expr_text(n->b, b);
 	}
 	strbuf_putc(b, '\n');
-	if (n->kind == N_IF || n->kind == N_WHILE || n->kind == N_UNROLL) {
-		if (n->b)
-			dump_stmt(n->b, depth + 1, b);
-		if (n->c)
-			dump_stmt(n->c, depth + 1, b);
-	}
+	for (size_t i = 1; i < 3; i++)
+		if ((n->kind == N_IF || n->kind == N_WHILE || n->kind == N_UNROLL) &&
+		    node_part(n, i))
+			dump_stmt(node_part(n, i), depth + 1, b);
 	if (n->kind == N_BLOCK || n->kind == N_FOR_MAP || n->kind == N_FOR_RANGE)
 		for (size_t i = 0; i < n->n; i++)
 			dump_stmt(n->list[i], depth + 1, b);

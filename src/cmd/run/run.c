@@ -127,11 +127,10 @@ static int read_program(const struct args *a, int *argc, char ***argv, char **te
 	return 0;
 }
 
-static void show_debug(const struct lang_program *p, int level)
+static void show_debug(const struct lang_program *p)
 {
-	struct strbuf b = { 0 };
+	AUTO_STRBUF b = { 0 };
 
-	(void)level;
 	fputs(strbuf_str(&p->dump), stdout);
 	vec_each (&p->codes, c) {
 		printf("\n%s", p->points.data[c->point[0]].text);
@@ -142,7 +141,6 @@ static void show_debug(const struct lang_program *p, int level)
 		lang_list_code(p, c, &b);
 		fputs(strbuf_str(&b), stdout);
 	}
-	strbuf_free(&b);
 }
 
 static int run_cmd_compile(void *ctx, const struct lang_env *env, const struct lang_source *src,
@@ -163,7 +161,7 @@ static int run_cmd_compile(void *ctx, const struct lang_env *env, const struct l
 			d.errors == 1 ? "" : "s");
 	lang_diags_free(&d);
 	if (r == 0 && a->debug)
-		show_debug(*ret, a->debug);
+		show_debug(*ret);
 	return r;
 }
 

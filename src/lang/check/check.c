@@ -7,6 +7,7 @@
  * A block whose probes have different arguments is checked for each of them.
  */
 #include "lang/check/check.h"
+#include "lang/parse/parse.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -310,42 +311,9 @@ static const struct ltype *check_unary(struct checker *c, struct node *n)
 static void check_fold(struct node *n, bool is_signed)
 {
 	int64_t a, b;
-	uint64_t x, y;
 
-	if (!check_const(n->a, &a) || !check_const(n->b, &b))
-		return;
-	x = (uint64_t)a;
-	y = (uint64_t)b;
-	switch (n->op) {
-	case '+': n->v = (int64_t)(x + y); break;
-	case '-': n->v = (int64_t)(x - y); break;
-	case '*': n->v = (int64_t)(x * y); break;
-	case '/':
-		if (!b || (a == INT64_MIN && b == -1))
-			return;
-		n->v = is_signed ? a / b : (int64_t)(x / y);
-		break;
-	case '%':
-		if (!b || (a == INT64_MIN && b == -1))
-			return;
-		n->v = is_signed ? a % b : (int64_t)(x % y);
-		break;
-	case '&': n->v = a & b; break;
-	case '|': n->v = a | b; break;
-	case '^': n->v = a ^ b; break;
-	case T_SHL: n->v = (int64_t)(x << (y & 63)); break;
-	case T_SHR: n->v = is_signed ? a >> (y & 63) : (int64_t)(x >> (y & 63)); break;
-	case T_EQ: n->v = a == b; break;
-	case T_NE: n->v = a != b; break;
-	case '<': n->v = is_signed ? a < b : x < y; break;
-	case '>': n->v = is_signed ? a > b : x > y; break;
-	case T_LE: n->v = is_signed ? a <= b : x <= y; break;
-	case T_GE: n->v = is_signed ? a >= b : x >= y; break;
-	case T_AND: n->v = a && b; break;
-	case T_OR: n->v = a || b; break;
-	default: return;
-	}
-	n->folded = true;
+	if (check_const(n->a, &a) && check_const(n->b, &b))
+		n->folded |= parse_fold(n->op, a, b, is_signed, &n->v);
 }
 
 /* As C has it, the truth of something is an int. */

@@ -119,13 +119,9 @@ const struct ltype *check_print(struct checker *c, struct node *n)
 	if (a->kind == N_MAP && !a->n) {
 		check_whole_map(c, a, "print()");
 		a->type = c->p->maps.data[a->map].value;
-		if (c->p->maps.data[a->map].key || n->n > 1 || lt_is_agg(a->type)) {
-			for (size_t i = 1; i < n->n; i++)
-				check_constant(c, n->list[i], "print()", 0, INT64_MAX);
-			n->v = 1; /* the whole map */
-			return c->nothing;
-		}
-		n->v = 1;
+		for (size_t i = 1; i < n->n; i++)
+			check_constant(c, n->list[i], "print()", 0, INT64_MAX);
+		n->v = 1; /* the whole map */
 		return c->nothing;
 	}
 	n->v = 0;
@@ -138,22 +134,33 @@ const struct ltype *check_print(struct checker *c, struct node *n)
 	return c->nothing;
 }
 
+/* A map without its keys; NULL when it is none, or not known yet. */
+static const struct lang_map *whole_map(struct checker *c, struct node *n)
+{
+	const struct lang_map *m;
+	struct node *a = n->list[0];
+
+	if (a->kind != N_MAP || a->n) {
+		check_fail(c, a, "%s() wants a whole map", n->s);
+		return NULL;
+	}
+	check_whole_map(c, a, n->s);
+	m = &c->p->maps.data[a->map];
+	return m->value && m->value->kind != LT_NONE && c->final ? m : NULL;
+}
+
 /* table(@map, "COLUMN ... VALUE"[, top[, div]]): as many names as there are columns. */
 const struct ltype *check_table(struct checker *c, struct node *n)
 {
 	struct node *a = n->list[0];
-	const struct lang_map *m;
+	const struct lang_map *m = whole_map(c, n);
 	uint32_t want, have = 0;
 
-	if (a->kind != N_MAP || a->n)
-		return check_fail(c, a, "table() wants a whole map");
-	check_whole_map(c, a, "table()");
-	if (!check_literal(c, n->list[1], "table()"))
+	if (a->kind != N_MAP || a->n || !check_literal(c, n->list[1], "table()"))
 		return c->nothing;
 	for (size_t i = 2; i < n->n; i++)
 		check_constant(c, n->list[i], "table()", 0, INT64_MAX);
-	m = &c->p->maps.data[a->map];
-	if (!m->value || m->value->kind == LT_NONE || !c->final)
+	if (!m)
 		return c->nothing;
 	if (!m->key)
 		return check_fail(c, a, "table() wants a map with keys");
@@ -171,21 +178,6 @@ const struct ltype *check_table(struct checker *c, struct node *n)
 	if (have != want || want > 16)
 		return check_fail(c, n->list[1], "%s has %u columns, not %u", a->s, want, have);
 	return c->nothing;
-}
-
-/* A map without its keys; NULL when it is none, or not known yet. */
-static const struct lang_map *whole_map(struct checker *c, struct node *n)
-{
-	const struct lang_map *m;
-	struct node *a = n->list[0];
-
-	if (a->kind != N_MAP || a->n) {
-		check_fail(c, a, "%s() wants a whole map", n->s);
-		return NULL;
-	}
-	check_whole_map(c, a, n->s);
-	m = &c->p->maps.data[a->map];
-	return m->value && m->value->kind != LT_NONE && c->final ? m : NULL;
 }
 
 /* histogram(@map, "UNIT"[, "KEY"]) */

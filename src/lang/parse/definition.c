@@ -40,30 +40,8 @@ static int64_t const_value(const struct parser *p, const struct node *n, bool *o
 	case N_BIN:
 		a = const_value(p, n->a, ok);
 		b = const_value(p, n->b, ok);
-		switch (n->op) {
-		case '+': return (int64_t)((uint64_t)a + (uint64_t)b);
-		case '-': return (int64_t)((uint64_t)a - (uint64_t)b);
-		case '*': return (int64_t)((uint64_t)a * (uint64_t)b);
-		case '/':
-			if (!b)
-				break;
-			return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
-		case '%':
-			if (!b)
-				break;
-			return b == -1 ? 0 : a % b;
-		case '^': return a ^ b;
-		case T_EQ: return a == b;
-		case T_NE: return a != b;
-		case '<': return a < b;
-		case '>': return a > b;
-		case T_LE: return a <= b;
-		case T_GE: return a >= b;
-		case '|': return a | b;
-		case '&': return a & b;
-		case T_SHL: return (int64_t)((uint64_t)a << (b & 63));
-		case T_SHR: return a >> (b & 63);
-		}
+		if (parse_fold(n->op, a, b, true, &a))
+			return a;
 		break;
 	case N_SIZEOF:
 		if (n->ctype && n->ctype->stars)

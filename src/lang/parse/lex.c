@@ -23,12 +23,7 @@ void lex_free(struct lexer *l)
 	vec_free(&l->conds);
 }
 
-static int lex_at(const struct lexer *l, uint32_t ahead)
-{
-	return l->at + ahead < l->n ? (unsigned char)l->text[l->at + ahead] : 0;
-}
-
-static bool is_word(int c)
+bool lex_is_word(int c)
 {
 	return isalnum(c) || c == '_';
 }
@@ -39,7 +34,8 @@ static void no_end(struct lexer *l, uint32_t pos, uint32_t len, const char *what
 	l->swallowed = true;
 }
 
-void lex_skip(struct lexer *l)
+/* Blanks, comments and preprocessor lines. */
+static void lex_skip(struct lexer *l)
 {
 	for (;;) {
 		int c = lex_at(l, 0);
@@ -51,10 +47,7 @@ void lex_skip(struct lexer *l)
 			l->at++;
 		} else if (c == '#' && l->line_start) {
 			lex_preprocess(l);
-		} else if (l->at < l->n && lex_skipping(l)) {
-			while (l->at < l->n && lex_at(l, 0) != '\n')
-				l->at++;
-		} else if (c == '/' && lex_at(l, 1) == '/') {
+		} else if ((l->at < l->n && lex_skipping(l)) || (c == '/' && lex_at(l, 1) == '/')) {
 			while (l->at < l->n && lex_at(l, 0) != '\n')
 				l->at++;
 		} else if (c == '/' && lex_at(l, 1) == '*') {
@@ -111,14 +104,7 @@ static struct token lex_string(struct lexer *l)
 					l->at++;
 				}
 				break;
-			case '0':
-			case '1':
-			case '2':
-			case '3':
-			case '4':
-			case '5':
-			case '6':
-			case '7':
+			case '0' ... '7':
 				c -= '0';
 				for (int i = 0; i < 2 && lex_at(l, 0) >= '0' && lex_at(l, 0) <= '7';
 				     i++, l->at++)
@@ -211,7 +197,7 @@ static struct token lex_number(struct lexer *l)
 			over |= __builtin_mul_overflow(t.v, 10u, &t.v);
 	}
 	suffix = l->at;
-	while (is_word(lex_at(l, 0)))
+	while (lex_is_word(lex_at(l, 0)))
 		l->at++;
 	t.len = l->at - t.pos;
 	if (l->at > suffix) {
@@ -251,7 +237,7 @@ static struct token lex_word(struct lexer *l, int kind, uint32_t skip)
 	struct token t = { .kind = kind, .pos = l->at };
 
 	l->at += skip;
-	while (is_word(lex_at(l, 0)))
+	while (lex_is_word(lex_at(l, 0)))
 		l->at++;
 	t.len = l->at - t.pos;
 	t.s = arena_strndup(l->arena, l->text + t.pos, t.len);

@@ -92,9 +92,12 @@ struct lexer {
 void lex_init(struct lexer *l, const char *text, uint32_t n, struct arena *a, struct lang_diags *d);
 void lex_free(struct lexer *l);
 struct token lex_next(struct lexer *l);
-/* Blanks, comments and preprocessor lines. */
-void lex_skip(struct lexer *l);
-/* For lex_pre.c, which does the lines with #. */
+static inline int lex_at(const struct lexer *l, uint32_t ahead)
+{
+	return l->at + ahead < l->n ? (unsigned char)l->text[l->at + ahead] : 0;
+}
+bool lex_is_word(int c); /* a letter of a name */
+/* For preprocess.c, which does the lines with #. */
 struct token lex_raw(struct lexer *l);
 void lex_preprocess(struct lexer *l);
 bool lex_skipping(const struct lexer *l);

@@ -157,6 +157,40 @@ static bool parse_is_plain_type(const char *name)
 	       strcmp(name, "void") == 0 || strcmp(name, "string") == 0;
 }
 
+bool parse_fold(int op, int64_t a, int64_t b, bool is_signed, int64_t *ret)
+{
+	uint64_t x = (uint64_t)a, y = (uint64_t)b;
+
+	switch (op) {
+	case '+': *ret = (int64_t)(x + y); return true;
+	case '-': *ret = (int64_t)(x - y); return true;
+	case '*': *ret = (int64_t)(x * y); return true;
+	case '/':
+	case '%':
+		if (!b || (a == INT64_MIN && b == -1))
+			return false;
+		if (is_signed)
+			*ret = op == '/' ? a / b : a % b;
+		else
+			*ret = (int64_t)(op == '/' ? x / y : x % y);
+		return true;
+	case '&': *ret = a & b; return true;
+	case '|': *ret = a | b; return true;
+	case '^': *ret = a ^ b; return true;
+	case T_SHL: *ret = (int64_t)(x << (y & 63)); return true;
+	case T_SHR: *ret = is_signed ? a >> (y & 63) : (int64_t)(x >> (y & 63)); return true;
+	case T_EQ: *ret = a == b; return true;
+	case T_NE: *ret = a != b; return true;
+	case '<': *ret = is_signed ? a < b : x < y; return true;
+	case '>': *ret = is_signed ? a > b : x > y; return true;
+	case T_LE: *ret = is_signed ? a <= b : x <= y; return true;
+	case T_GE: *ret = is_signed ? a >= b : x >= y; return true;
+	case T_AND: *ret = a && b; return true;
+	case T_OR: *ret = a || b; return true;
+	default: return false;
+	}
+}
+
 struct ctype *parse_type(struct parser *p)
 {
 	struct ctype *t;

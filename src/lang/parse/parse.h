@@ -56,6 +56,8 @@ struct parse_int {
 	unsigned size;
 	bool is_signed;
 };
+/* a OP b; false where it has no value, or OP no meaning. */
+bool parse_fold(int op, int64_t a, int64_t b, bool is_signed, int64_t *ret);
 bool parse_int_type(const char *name, struct parse_int *ret);
 
 bool parse_point(struct parser *p, struct lang_point *ret);

@@ -10,16 +10,6 @@
 
 #define HASH(s, n) (map_hash_bytes(s, n) | 1)
 
-static int lex_pre_at(const struct lexer *l)
-{
-	return l->at < l->n ? (unsigned char)l->text[l->at] : 0;
-}
-
-static bool is_word(int c)
-{
-	return isalnum(c) || c == '_';
-}
-
 struct define *lex_define(const struct lexer *l, const char *name, size_t n)
 {
 	const uint64_t *i = map_find(&l->by_name, HASH(name, n));
@@ -36,17 +26,17 @@ static void define_line(struct lexer *l, uint32_t end)
 	struct define *def;
 	const char *name;
 
-	while (l->at < end && isblank(lex_pre_at(l)))
+	while (l->at < end && isblank(lex_at(l, 0)))
 		l->at++;
 	start = l->at;
-	while (l->at < end && is_word(lex_pre_at(l)))
+	while (l->at < end && lex_is_word(lex_at(l, 0)))
 		l->at++;
 	if (start == l->at) {
 		lang_error(l->d, start, 1, "#define without a name");
 		return;
 	}
 	name = arena_strndup(l->arena, l->text + start, l->at - start);
-	if (lex_pre_at(l) == '(') {
+	if (lex_at(l, 0) == '(') {
 		lang_warn(l->d, start, l->at - start, "macros with arguments are not supported: %s",
 			  name);
 		return;
@@ -55,9 +45,9 @@ static void define_line(struct lexer *l, uint32_t end)
 	for (;;) {
 		struct token t;
 
-		while (l->at < end && (isspace(lex_pre_at(l)) || lex_pre_at(l) == '\\'))
+		while (l->at < end && (isspace(lex_at(l, 0)) || lex_at(l, 0) == '\\'))
 			l->at++;
-		if (l->at + 1 < end && lex_pre_at(l) == '/' && strchr("/*", l->text[l->at + 1]))
+		if (l->at + 1 < end && lex_at(l, 0) == '/' && strchr("/*", l->text[l->at + 1]))
 			break; /* a comment, which ends the line or goes on behind it */
 		t = lex_raw(l);
 		if (t.kind == T_END)
@@ -168,7 +158,7 @@ static int64_t cond_word(struct cond *c)
 	bool paren;
 	size_t n;
 
-	while (c->s < c->end && is_word((unsigned char)*c->s))
+	while (c->s < c->end && lex_is_word((unsigned char)*c->s))
 		c->s++;
 	n = (size_t)(c->s - start);
 	if (!n) {
@@ -188,7 +178,7 @@ static int64_t cond_word(struct cond *c)
 	if (n == 7 && memcmp(start, "defined", 7) == 0) {
 		paren = lex_pre_take(c, "(");
 		lex_pre_blanks(c);
-		for (arg = c->s; c->s < c->end && is_word((unsigned char)*c->s); c->s++)
+		for (arg = c->s; c->s < c->end && lex_is_word((unsigned char)*c->s); c->s++)
 			;
 		n = (size_t)(c->s - arg);
 		if (paren)
@@ -222,20 +212,19 @@ static int64_t cond_unary(struct cond *c)
 
 static int64_t cond_compare(struct cond *c)
 {
-	int64_t a = cond_unary(c);
+	/* Each with what it holds for: less, equal, more. */
+	static const struct {
+		const char *op;
+		bool less, equal, more;
+	} ops[] = { { "==", 0, 1, 0 }, { "!=", 1, 0, 1 }, { ">=", 0, 1, 1 },
+		    { "<=", 1, 1, 0 }, { ">", 0, 0, 1 },  { "<", 1, 0, 0 } };
+	int64_t a = cond_unary(c), b;
 
-	if (lex_pre_take(c, "=="))
-		return a == cond_unary(c);
-	if (lex_pre_take(c, "!="))
-		return a != cond_unary(c);
-	if (lex_pre_take(c, ">="))
-		return a >= cond_unary(c);
-	if (lex_pre_take(c, "<="))
-		return a <= cond_unary(c);
-	if (lex_pre_take(c, ">"))
-		return a > cond_unary(c);
-	if (lex_pre_take(c, "<"))
-		return a < cond_unary(c);
+	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
+		if (lex_pre_take(c, ops[i].op)) {
+			b = cond_unary(c);
+			return a < b ? ops[i].less : a == b ? ops[i].equal : ops[i].more;
+		}
 	return a;
 }
 
@@ -316,15 +305,16 @@ static void preprocess_line(struct lexer *l)
 	size_t n;
 
 	end = line_end(l);
-	while (l->at < end && isblank(lex_pre_at(l)))
+	while (l->at < end && isblank(lex_at(l, 0)))
 		l->at++;
 	word = l->at;
-	while (l->at < end && is_word(lex_pre_at(l)))
+	while (l->at < end && lex_is_word(lex_at(l, 0)))
 		l->at++;
 	n = l->at - word;
 	for (arg = l->at; arg < end && isblank((unsigned char)l->text[arg]); arg++)
 		;
-	for (arg_end = arg; arg_end < end && is_word((unsigned char)l->text[arg_end]); arg_end++)
+	for (arg_end = arg; arg_end < end && lex_is_word((unsigned char)l->text[arg_end]);
+	     arg_end++)
 		;
 #define IS(s) (n == sizeof(s) - 1 && memcmp(l->text + word, s, n) == 0)
 	if (IS("ifdef") || IS("ifndef") || IS("if")) {

@@ -39,6 +39,20 @@ void lang_config_default(struct lang_config *c)
 	}
 }
 
+/* What bpftrace has, and means nothing here. */
+static bool config_is_ignored(const char *name)
+{
+	static const char *const starts[] = { "stack_mode", "cache_user", "symbol_source",
+					      "lazy_sym",   "print_maps", "unstable",
+					      "on_stack",   "str_trunc",  "use_blaze",
+					      "show_debug", "license",	  "cpp_demangle" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (str_starts(name, starts[i]))
+			return true;
+	return false;
+}
+
 static void config_line(struct parser *p)
 {
 	struct token name = p->tok;
@@ -68,12 +82,7 @@ static void config_line(struct parser *p)
 			p->tok.kind == T_IDENT && (parse_is(p, "ignore") || parse_is(p, "warn"));
 		if (p->tok.kind == T_STR)
 			p->config->missing_ignored = strcmp(p->tok.s, "error") != 0;
-	} else if (!str_starts(name.s, "stack_mode") && !str_starts(name.s, "cache_user") &&
-		   !str_starts(name.s, "symbol_source") && !str_starts(name.s, "lazy_sym") &&
-		   !str_starts(name.s, "print_maps") && !str_starts(name.s, "unstable") &&
-		   !str_starts(name.s, "on_stack") && !str_starts(name.s, "str_trunc") &&
-		   !str_starts(name.s, "use_blaze") && !str_starts(name.s, "show_debug") &&
-		   !str_starts(name.s, "license") && !str_starts(name.s, "cpp_demangle")) {
+	} else if (!config_is_ignored(name.s)) {
 		lang_error(p->d, name.pos, name.len, "there is no setting '%s'", name.s);
 		lang_hint_near(p->d, &near);
 	}

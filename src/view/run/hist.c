@@ -51,41 +51,23 @@ void show_hist_bounds(const struct ltype *t, size_t i, int64_t *lo, uint64_t *hi
 
 static void show_hist_label(const struct ltype *t, size_t i, struct strbuf *b)
 {
+	bool is_last = t->kind == LT_LHIST && i == lt_lhist_buckets(t) - 1;
 	int64_t lo;
 	uint64_t hi;
 
-	if (t->kind == LT_LHIST) {
-		size_t last = lt_lhist_buckets(t) - 1;
-
-		if (i == 0) {
-			strbuf_puts(b, "(..., ");
-			show_hist_bound((uint64_t)t->min, b);
-			strbuf_putc(b, ')');
-		} else if (i == last) {
-			strbuf_putc(b, '[');
-			show_hist_bound((uint64_t)t->max, b);
-			strbuf_puts(b, ", ...)");
-		} else {
-			strbuf_putc(b, '[');
-			show_hist_bound((uint64_t)(t->min + (int64_t)(i - 1) * t->step), b);
-			strbuf_puts(b, ", ");
-			show_hist_bound((uint64_t)(t->min + (int64_t)i * t->step), b);
-			strbuf_putc(b, ')');
-		}
+	show_hist_bounds(t, i, &lo, &hi);
+	if (t->kind == LT_HIST && i && hi - (uint64_t)lo == 1) {
+		strbuf_printf(b, "[%lld]", (long long)lo);
 		return;
 	}
-	show_hist_bounds(t, i, &lo, &hi);
-	if (i == 0) {
-		strbuf_puts(b, "(..., 0)");
-	} else if (hi - (uint64_t)lo == 1) {
-		strbuf_printf(b, "[%lld]", (long long)lo);
-	} else {
-		strbuf_putc(b, '[');
-		show_hist_bound((uint64_t)lo, b);
-		strbuf_puts(b, ", ");
-		show_hist_bound(hi, b);
-		strbuf_putc(b, ')');
+	strbuf_puts(b, i ? "[" : "(..., ");
+	if (i) {
+		show_hist_bound((uint64_t)(is_last ? t->max : lo), b);
+		strbuf_puts(b, is_last ? ", ..." : ", ");
 	}
+	if (!is_last)
+		show_hist_bound(hi, b);
+	strbuf_putc(b, ')');
 }
 
 static void show_hist_range(const struct ltype *t, const void *v, size_t *first, size_t *last,

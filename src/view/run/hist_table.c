@@ -12,7 +12,6 @@
  */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "view/run/show.h"
 
@@ -134,7 +133,10 @@ static void show_hist_table_put_hist(struct form *f, const struct ltype *t, cons
 
 static uint64_t show_hist_table_number(const struct lang_map *m, const struct show_row *r)
 {
-	return show_word(r->value, m->value->kind == LT_SUM ? 1 : 0);
+	uint64_t n;
+
+	show_number(m->value, r->value, &n);
+	return n;
 }
 
 /* Each row begins at its key, the first at nothing. */
@@ -170,15 +172,11 @@ static void put_json(struct lang_out *o, const struct lang_map *m, const char *u
 	struct strbuf *b = &o->text;
 	size_t n = show_hist_buckets(m->value), last = 2;
 	AUTO_STRBUF key = { 0 };
-	struct timespec now;
 
 	for (size_t i = 0; i < n; i++)
 		last = show_word(r->value, i) && i > last ? i : last;
-	clock_gettime(CLOCK_REALTIME, &now);
 	strbuf_puts(b, "{\"ts\": \"");
-	show_wall(o->h->now ? o->h->now(o->h->ctx)
-			    : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
-		  "%Y-%m-%d %H:%M:%S", b);
+	show_wall(show_now(o), "%Y-%m-%d %H:%M:%S", b);
 	strbuf_puts(b, "\", \"val_type\": ");
 	show_json_text(b, unit, strlen(unit));
 	strbuf_puts(b, ", \"data\": [");

@@ -14,9 +14,7 @@ void show_map_value(const struct show_rows *t, const void *v, struct strbuf *b)
 	case LT_MIN:
 	case LT_MAX:
 	case LT_AVG:
-		x = type->kind == LT_COUNT ? show_word(v, 0)
-		    : type->kind == LT_AVG ? show_average(type, v)
-					   : show_word(v, 1);
+		show_number(type, v, &x);
 		if (type->kind == LT_COUNT || !s)
 			strbuf_printf(b, "%llu", (unsigned long long)(x / (uint64_t)t->div));
 		else
@@ -38,21 +36,13 @@ void show_map_value(const struct show_rows *t, const void *v, struct strbuf *b)
 			show_hist_text(type, v, t->div, b);
 		break;
 	case LT_TSERIES: show_tseries(t->o, type, v, b); break;
-	case LT_INT:
-		if (type->is_bool || t->div == 1) {
-			if (t->o->json)
-				show_json(t->o, type, v, b);
-			else
-				show_value(t->o, type, v, false, b);
-		} else {
-			x = show_word(v, 0);
+	default:
+		x = show_word(v, 0);
+		if (type->kind == LT_INT && !type->is_bool && t->div != 1)
 			strbuf_printf(b, s ? "%lld" : "%llu",
 				      s ? (long long)x / t->div
 					: (long long)(x / (uint64_t)t->div));
-		}
-		break;
-	default:
-		if (t->o->json)
+		else if (t->o->json)
 			show_json(t->o, type, v, b);
 		else
 			show_value(t->o, type, v, false, b);

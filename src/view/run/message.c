@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What messages ask for: text, maps, commands. */
 #include <string.h>
-#include <time.h>
 
 #include "view/run/show.h"
 
@@ -26,8 +25,6 @@ static void show_message_say(struct lang_out *o, const char *type, const struct 
 
 static void show_message_value(struct lang_out *o, const struct lang_action *a, const char *data)
 {
-	AUTO_STRBUF text = { 0 };
-
 	if (o->json) {
 		show_message_json(o, "value");
 		show_json(o, a->arg[0].type, data + a->arg[0].offset, &o->text);
@@ -35,29 +32,23 @@ static void show_message_value(struct lang_out *o, const struct lang_action *a, 
 		return;
 	}
 	if (a->map_key_text) {
-		strbuf_printf(&o->text, "%s", a->map_key_text);
+		strbuf_puts(&o->text, a->map_key_text);
 		for (size_t i = 1; i < a->n_args; i++) {
 			strbuf_puts(&o->text, i > 1 ? ", " : "[");
 			show_value(o, a->arg[i].type, data + a->arg[i].offset, true, &o->text);
 		}
 		strbuf_puts(&o->text, a->n_args > 1 ? "]: " : ": ");
 	}
-	show_value(o, a->arg[0].type, data + a->arg[0].offset, false, &text);
-	strbuf_add(&o->text, strbuf_str(&text), text.n);
+	show_value(o, a->arg[0].type, data + a->arg[0].offset, false, &o->text);
 	strbuf_putc(&o->text, '\n');
 }
 
 static void show_message_time(struct lang_out *o, const char *fmt)
 {
-	struct strbuf b = { 0 };
-	struct timespec t;
+	AUTO_STRBUF b = { 0 };
 
-	clock_gettime(CLOCK_REALTIME, &t);
-	show_wall(o->h->now ? o->h->now(o->h->ctx)
-			    : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec,
-		  fmt, &b);
+	show_wall(show_now(o), fmt, &b);
 	show_message_say(o, "time", &b);
-	strbuf_free(&b);
 }
 
 static void show_message_join(struct lang_out *o, const struct lang_action *a, const char *data)
@@ -81,7 +72,7 @@ static void show_message_join(struct lang_out *o, const struct lang_action *a, c
 
 static void show_message_file(struct lang_out *o, const char *path)
 {
-	struct strbuf b = { 0 };
+	AUTO_STRBUF b = { 0 };
 	int r = o->h->read ? o->h->read(o->h->ctx, path, &b) : -ENOSYS;
 
 	if (r < 0) {
@@ -90,7 +81,6 @@ static void show_message_file(struct lang_out *o, const char *path)
 		show_made_safe(o, true, 0, &b);
 		show_message_say(o, "cat", &b);
 	}
-	strbuf_free(&b);
 }
 
 static void show_message_run(struct lang_out *o, const char *command)

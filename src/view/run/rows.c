@@ -70,33 +70,31 @@ uint64_t show_average(const struct ltype *t, const void *v)
 	return !n ? 0 : t->is_signed ? (uint64_t)((int64_t)total / (int64_t)n) : total / n;
 }
 
+bool show_number(const struct ltype *t, const void *v, uint64_t *ret)
+{
+	switch (t->kind) {
+	case LT_COUNT:
+	case LT_INT:
+	case LT_PTR: *ret = show_word(v, 0); return true;
+	case LT_SUM:
+	case LT_MIN:
+	case LT_MAX: *ret = show_word(v, 1); return true;
+	case LT_AVG:
+	case LT_STATS: *ret = show_average(t, v); return true;
+	default: *ret = 0; return false;
+	}
+}
+
 /* By what it is sorted. */
 static void set_order(const struct show_rows *t, struct show_row *e)
 {
 	const struct ltype *v = t->m->value;
+	bool hist = v->kind == LT_HIST || v->kind == LT_LHIST;
 
-	e->order = 0;
-	e->is_signed = v->is_signed;
-	switch (v->kind) {
-	case LT_COUNT:
-		e->order = show_word(e->value, 0);
-		e->is_signed = false;
-		break;
-	case LT_SUM:
-	case LT_MIN:
-	case LT_MAX: e->order = show_word(e->value, 1); break;
-	case LT_AVG:
-	case LT_STATS: e->order = show_average(v, e->value); break;
-	case LT_HIST:
-	case LT_LHIST:
-		for (size_t i = 0; i < t->m->value_size / 8; i++)
-			e->order += show_word(e->value, i);
-		e->is_signed = false;
-		break;
-	case LT_INT:
-	case LT_PTR: e->order = show_word(e->value, 0); break;
-	default: break;
-	}
+	e->is_signed = v->is_signed && v->kind != LT_COUNT && !hist;
+	show_number(v, e->value, &e->order);
+	for (size_t i = 0; hist && i < t->m->value_size / 8; i++)
+		e->order += show_word(e->value, i);
 }
 
 /* Stacks that were finished late have a number of their own each: the one equal stacks have. */
@@ -148,33 +146,23 @@ static int show_rows_collect(void *arg, const void *key, const void *value)
 	struct show_rows *t = arg;
 	struct show_row e = { .key = mem_dup(key, t->m->key_size),
 			      .value = mem_alloc(t->m->value_size + 8) };
-	size_t words = t->m->value_size / 8;
-	uint64_t any = 0;
+	bool is_there = !t->m->is_agg || t->m->key || t->empty_too;
 
 	show_rows_merge(t->m, t->o->h->ncpus, value, e.value);
 	if (t->m->present_word) {
-		if (!show_word(e.value, 0)) {
-			free(e.key);
-			free(e.value);
-			return 0;
-		}
+		is_there = show_word(e.value, 0);
 		memmove(e.value, e.value + 8, t->m->value_size - 8);
 	}
 	set_order(t, &e);
-	for (size_t i = 0; i < words && t->m->is_agg; i++)
-		any |= show_word(e.value, i);
-	if (t->m->is_agg && !t->m->key && !any &&
-	    !t->empty_too) { /* an array always has its entry */
-		free(e.key);
-		free(e.value);
+	/* An array always has its entry. */
+	for (size_t i = 0; i < t->m->value_size / 8 && !t->m->present_word; i++)
+		is_there |= show_word(e.value, i) != 0;
+	if (is_there && !(same_stacks(t, e.key) && show_rows_join(t, &e))) {
+		vec_push(&t->rows, e);
 		return 0;
 	}
-	if (same_stacks(t, e.key) && show_rows_join(t, &e)) {
-		free(e.key);
-		free(e.value);
-		return 0;
-	}
-	vec_push(&t->rows, e);
+	free(e.key);
+	free(e.value);
 	return 0;
 }
 

@@ -58,6 +58,10 @@ void show_rows_add(const struct show_rows *t, struct show_row *row, const struct
 /* A value of the map by itself. */
 void show_map_value(const struct show_rows *t, const void *value, struct strbuf *b);
 uint64_t show_average(const struct ltype *t, const void *value);
+/* The number that a map's value is, or is sorted by; false: it has none. */
+bool show_number(const struct ltype *t, const void *value, uint64_t *ret);
+/* CLOCK_REALTIME ns */
+uint64_t show_now(const struct lang_out *o);
 
 /* The text of a message by its format. */
 void show_format(const struct lang_out *o, const struct lang_action *a, const char *data,
@@ -78,6 +82,9 @@ void show_maps(struct lang_out *o);
 /* A stored value. */
 void show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
 		struct strbuf *b);
+/* The function that an address is in; module may be NULL. False: it is not known. */
+bool show_name(const struct lang_out *o, bool user, int32_t pid, uint64_t addr, struct strbuf *b,
+	       uint64_t *off, struct strbuf *module);
 /* A number by the name it has in a table; enum lang_names is the type's n. */
 void show_number_name(const struct lang_out *o, const struct ltype *t, int64_t v, struct strbuf *b);
 /* A value as JSON: numbers, texts, lists of a tuple's and an array's items, objects of records. */

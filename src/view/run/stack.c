@@ -34,25 +34,21 @@ static void show_stack_names(const struct lang_out *o, const struct ltype *t, co
 	uint64_t addr[FRAMES], off;
 	bool user = t->kind == LT_USTACK;
 	int32_t pid = user ? (int32_t)show_word(data, 1) : 0;
-	size_t n = show_stack_frames(o, data, addr), first = 0;
+	size_t n = show_stack_frames(o, data, addr), first = 0, last;
 	char *name[FRAMES];
 
 	for (size_t i = 0; i < n; i++) {
 		AUTO_STRBUF s = { 0 };
-		bool known =
-			user ? o->h->usym && o->h->usym(o->h->ctx, pid, addr[i], &s, &off, NULL)
-			     : o->h->ksym && o->h->ksym(o->h->ctx, addr[i], &s, &off);
+		bool known = show_name(o, user, pid, addr[i], &s, &off, NULL);
 
 		if (!user && known && first == i && is_machinery(strbuf_str(&s)))
 			first = i + 1;
 		name[i] = mem_strdup(known ? strbuf_str(&s) : "[unknown]");
 	}
-	for (size_t i = first; i < n && i < first + t->n; i++) {
-		size_t last = n < first + t->n ? n : first + t->n;
-
+	last = n < first + t->n ? n : first + t->n;
+	for (size_t i = first; i < last; i++)
 		strbuf_printf(b, "%s%s%s%s", lead, name[outer ? first + last - 1 - i : i],
 			      annotate && !user ? "_[k]" : "", end);
-	}
 	for (size_t i = 0; i < n; i++)
 		free(name[i]);
 }
@@ -70,10 +66,9 @@ static void show_lines(const struct lang_out *o, const struct ltype *t, const vo
 		AUTO_STRBUF name = { 0 };
 		AUTO_STRBUF module = { 0 };
 		uint64_t off = 0;
-		bool known = user ? !t->raw_stack && o->h->usym &&
-					     o->h->usym(o->h->ctx, pid, addr[i], &name, &off,
-							t->user_stack_perf ? &module : NULL)
-				  : o->h->ksym && o->h->ksym(o->h->ctx, addr[i], &name, &off);
+		bool known =
+			!(user && t->raw_stack) && show_name(o, user, pid, addr[i], &name, &off,
+							     t->user_stack_perf ? &module : NULL);
 
 		if (!user && top && known && is_machinery(strbuf_str(&name)))
 			continue;

@@ -60,21 +60,15 @@ static void show_table_put_number(const struct show_rows *t, struct column *c, u
 
 static void show_table_put_value(const struct show_rows *t, struct column *c, const void *v)
 {
-	const struct ltype *type = t->m->value;
+	bool stats = t->m->value->kind == LT_STATS;
+	uint64_t n;
 
-	switch (type->kind) {
-	case LT_COUNT: show_table_put_number(t, c, show_word(v, 0), true); break;
-	case LT_SUM:
-	case LT_MIN:
-	case LT_MAX: show_table_put_number(t, c, show_word(v, 1), true); break;
-	case LT_AVG: show_table_put_number(t, c, show_average(type, v), true); break;
-	case LT_STATS:
+	show_number(t->m->value, v, &n);
+	if (stats)
 		show_table_put_number(t, c, show_word(v, 0), false);
-		show_table_put_number(t, c + 1, show_average(type, v), true);
+	show_table_put_number(t, c + stats, n, true);
+	if (stats)
 		show_table_put_number(t, c + 2, show_word(v, 1), true);
-		break;
-	default: show_table_put_number(t, c, show_word(v, 0), true);
-	}
 }
 
 /* The last column of stats() is the sum; by its average it would be sorted elsewhere. */

@@ -34,16 +34,21 @@ static void show_buf(const uint8_t *p, uint64_t n, struct strbuf *b)
 			strbuf_printf(b, "\\x%02x", p[i]);
 }
 
+bool show_name(const struct lang_out *o, bool user, int32_t pid, uint64_t addr, struct strbuf *b,
+	       uint64_t *off, struct strbuf *module)
+{
+	if (user)
+		return o->h->usym && o->h->usym(o->h->ctx, pid, addr, b, off, module);
+	return o->h->ksym && o->h->ksym(o->h->ctx, addr, b, off);
+}
+
 static void show_symbol(const struct lang_out *o, const struct ltype *t, const void *data,
 			struct strbuf *b)
 {
 	uint64_t addr = show_word(data, 0), off;
-	bool known = t->kind == LT_KSYM
-			     ? o->h->ksym && o->h->ksym(o->h->ctx, addr, b, &off)
-			     : o->h->usym && o->h->usym(o->h->ctx, (int32_t)show_word(data, 1),
-							addr, b, &off, NULL);
+	bool user = t->kind == LT_USYM;
 
-	if (!known)
+	if (!show_name(o, user, user ? (int32_t)show_word(data, 1) : 0, addr, b, &off, NULL))
 		strbuf_printf(b, "%#llx", (unsigned long long)addr);
 }
 
@@ -194,6 +199,16 @@ void show_wall(uint64_t wall, const char *fmt, struct strbuf *b)
 	localtime_r(&s, &tm);
 	if (strftime(text, sizeof(text), strbuf_str(&f), &tm))
 		strbuf_puts(b, text);
+}
+
+uint64_t show_now(const struct lang_out *o)
+{
+	struct timespec t;
+
+	if (o->h->now)
+		return o->h->now(o->h->ctx);
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 static void show_time(const struct lang_out *o, const struct ltype *t, uint64_t boot,
