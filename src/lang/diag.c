@@ -17,16 +17,17 @@ void lang_diags_free(struct lang_diags *d)
 	vec_free(&d->list);
 }
 
-static void diag_add(struct lang_diags *d, uint32_t pos, uint32_t len, bool warning,
-		     const char *fmt, va_list ap)
+void lang_diag(struct lang_diags *d, bool warning, uint32_t pos, uint32_t len, const char *fmt, ...)
 {
 	struct strbuf b = { 0 };
-	struct lang_diag *it;
+	va_list ap;
 
 	if (d->quiet)
 		return;
 	d->unsaid = true;
+	va_start(ap, fmt);
 	strbuf_vprintf(&b, fmt, ap);
+	va_end(ap);
 	vec_each (&d->list, old)
 		if (old->pos == pos && strcmp(old->text, strbuf_str(&b)) == 0) {
 			strbuf_free(&b);
@@ -38,26 +39,8 @@ static void diag_add(struct lang_diags *d, uint32_t pos, uint32_t len, bool warn
 		return;
 	}
 	d->unsaid = false;
-	it = vec_add(&d->list);
-	*it = (struct lang_diag){ .pos = pos, .len = len, .warning = warning, .text = b.data };
-}
-
-void lang_error(struct lang_diags *d, uint32_t pos, uint32_t len, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	diag_add(d, pos, len, false, fmt, ap);
-	va_end(ap);
-}
-
-void lang_warn(struct lang_diags *d, uint32_t pos, uint32_t len, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	diag_add(d, pos, len, true, fmt, ap);
-	va_end(ap);
+	vec_push(&d->list,
+		 (struct lang_diag){ .pos = pos, .len = len, .warning = warning, .text = b.data });
 }
 
 void lang_hint(struct lang_diags *d, const char *fmt, ...)

@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-#include "lang/check/func.h"
-#include "lang/gen/func.h"
+#include "base/mem.h"
+
+#define ANY LANG_ARGS_ANY
 
 /* By name. */
 const struct lang_function lang_functions[] = {
@@ -13,22 +14,21 @@ const struct lang_function lang_functions[] = {
 	{ "bswap", 1, 1, .check = check_bswap, .word = gen_bswap },
 	{ "buf", 1, 2, .check = check_buf, .into = gen_buf },
 	{ "cap_name", 1, 1, .how = LANG_NAME_CAP, .check = check_named_number },
-	{ "cat", 1, LANG_ARGS_ANY, .how = LA_CAT, .check = check_printf, .statement = gen_printf },
+	{ "cat", 1, ANY, .how = LA_CAT, .check = check_printf, .statement = gen_printf },
 	{ "cgroup_path", 1, 2, .args = "nt", .gives = LT_CGROUP_PATH, .size = 8 },
 	{ "cgroupid", 1, 1, F_CGROUPID, .check = check_address },
 	{ "clear", 1, 1, F_CLEAR, .how = LA_CLEAR, .check = check_clear, .statement = gen_clear },
 	{ "count", 0, 0, .gives = LT_COUNT, .check = check_agg },
-	{ "debugf", 1, LANG_ARGS_ANY, F_DEBUGF, .how = LA_DEBUGF, .is_unsafe = true,
-	  .check = check_printf, .statement = gen_printf },
-	{ "delete", 1, LANG_ARGS_ANY, F_DELETE, .check = check_keys_of, .word = gen_delete },
-	{ "disk_name", 1, 1, .how = LANG_NAME_DISK, .check = check_named_number },
-	{ "errorf", 1, LANG_ARGS_ANY, .how = LA_ERRORF, .check = check_printf,
+	{ "debugf", 1, ANY, F_DEBUGF, .how = LA_DEBUGF, .is_unsafe = true, .check = check_printf,
 	  .statement = gen_printf },
+	{ "delete", 1, ANY, F_DELETE, .check = check_keys_of, .word = gen_delete },
+	{ "disk_name", 1, 1, .how = LANG_NAME_DISK, .check = check_named_number },
+	{ "errorf", 1, ANY, .how = LA_ERRORF, .check = check_printf, .statement = gen_printf },
 	{ "exit", 0, 1, .args = "n", .statement = gen_exit },
 	{ "file_number", 2, 3, .check = check_file_number, .word = gen_found },
 	{ "find", 2, 2, .check = check_strings, .word = gen_find },
 	{ "getopt", 1, 3, .check = check_getopt },
-	{ "has_key", 2, LANG_ARGS_ANY, .check = check_keys_of, .word = gen_has_key },
+	{ "has_key", 2, ANY, .check = check_keys_of, .word = gen_has_key },
 	{ "hist", 1, 2, .gives = LT_HIST, .check = check_agg },
 	{ "histogram", 2, 3, F_HISTOGRAM, .check = check_histogram, .statement = gen_histogram },
 	{ "in_map", 2, 2, .check = check_in_map, .word = gen_in_map },
@@ -50,7 +50,7 @@ const struct lang_function lang_functions[] = {
 	{ "path", 1, 2, .check = check_path, .into = gen_path },
 	{ "percpu_kaddr", 1, 2, F_PERCPU_KADDR, .check = check_address, .word = gen_percpu_kaddr },
 	{ "print", 1, 3, F_PRINT, .check = check_print, .statement = gen_print },
-	{ "printf", 1, LANG_ARGS_ANY, F_PRINTF, .how = LA_PRINTF, .check = check_printf,
+	{ "printf", 1, ANY, F_PRINTF, .how = LA_PRINTF, .check = check_printf,
 	  .statement = gen_printf },
 	{ "pton", 1, 1, .check = check_pton, .word = gen_pton },
 	{ "reg", 1, 1, .args = "t", .gives = LT_INT, .word = gen_reg },
@@ -69,7 +69,7 @@ const struct lang_function lang_functions[] = {
 	{ "strstr", 2, 2, .check = check_strings, .word = gen_find },
 	{ "sum", 1, 1, .gives = LT_SUM, .check = check_agg },
 	{ "syscall_name", 1, 1, .how = LANG_NAME_SYSCALL, .check = check_named_number },
-	{ "system", 1, LANG_ARGS_ANY, .how = LA_SYSTEM, .is_unsafe = true, .check = check_printf,
+	{ "system", 1, ANY, .how = LA_SYSTEM, .is_unsafe = true, .check = check_printf,
 	  .statement = gen_printf },
 	{ "table", 2, 4, F_TABLE, .check = check_table, .statement = gen_table },
 	{ "time", 0, 1, .args = "t", .statement = gen_time },

@@ -59,4 +59,17 @@ extern const size_t lang_functions_n;
 /* NULL: there is no such function. */
 const struct lang_function *lang_function_find(const char *name);
 
+/* What the rows name: checks (lang/check/), and code (lang/gen/). */
+lang_check_fn check_stack, check_str, check_buf, check_ntop, check_agg, check_keys_of, check_signal,
+	check_getopt, check_pton, check_address, check_nsecs, check_printf, check_print,
+	check_table, check_in_map, check_histogram, check_stacks, check_file_number, check_strings,
+	check_path, check_skb, check_strftime, check_clear, check_named_number, check_pointer,
+	check_macaddr, check_bswap, check_override, check_len;
+lang_statement_fn gen_assert, gen_clear, gen_exit, gen_histogram, gen_join, gen_override, gen_print,
+	gen_printf, gen_signal, gen_stacks, gen_table, gen_time;
+lang_word_fn gen_bswap, gen_delete, gen_find, gen_found, gen_has_key, gen_in_map, gen_len,
+	gen_match, gen_nsecs, gen_percpu_kaddr, gen_pton, gen_reg, gen_skboutput, gen_strftime,
+	gen_uaddr;
+lang_into_fn gen_buf, gen_macaddr, gen_ntop, gen_path, gen_str, gen_usym;
+
 #endif

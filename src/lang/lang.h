@@ -373,10 +373,11 @@ void lang_diags_free(struct lang_diags *d);
 /* All of them as the user sees them: place, message, the line, a caret, the hint; in the width and
  * colours of where they will be written (NULL: plain). */
 void lang_diags_text(const struct lang_diags *d, FILE *to, struct strbuf *b);
-__attribute__((format(printf, 4, 5))) void lang_error(struct lang_diags *d, uint32_t pos,
-						      uint32_t len, const char *fmt, ...);
-__attribute__((format(printf, 4, 5))) void lang_warn(struct lang_diags *d, uint32_t pos,
-						     uint32_t len, const char *fmt, ...);
+__attribute__((format(printf, 5, 6))) void lang_diag(struct lang_diags *d, bool warning,
+						     uint32_t pos, uint32_t len, const char *fmt,
+						     ...);
+#define lang_error(d, pos, len, ...) lang_diag(d, false, pos, len, __VA_ARGS__)
+#define lang_warn(d, pos, len, ...) lang_diag(d, true, pos, len, __VA_ARGS__)
 __attribute__((format(printf, 2, 3))) void lang_hint(struct lang_diags *d, const char *fmt, ...);
 /* "did you mean ...?"; false where nothing is near. */
 bool lang_hint_near(struct lang_diags *d, const struct str_nearest *near);

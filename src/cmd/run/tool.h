@@ -71,18 +71,6 @@ struct tool_args {
 };
 int tool_run(const struct tool *t, void *args, int argc, char **argv, struct err *e);
 
-struct lang_program;
-struct run_env;
-struct strbuf;
-struct tool_call;
-
-/* The program of a call; what is wrong goes to `why`. */
-int tool_compile(const struct tool *t, struct run_env *env, const struct tool_call *c,
-		 struct lang_program **ret, struct strbuf *why);
-/* The first error of these, without where it is, and its hint. The caller frees both; hint may be
- * NULL. */
-char *tool_reason(const char *diags, char **hint);
-
 /* A program and its arguments, made of a tool and what was given on the command line. */
 struct tool_call {
 	struct arena arena;

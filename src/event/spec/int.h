@@ -134,6 +134,16 @@ bool spec_pmu_is_hybrid(const struct env_pmu *pmu);
 /* Where an event that was written once became one for each PMU: groups hold one PMU each. */
 void spec_pmu_regroup(struct spec_parser *p, size_t from);
 
+/* Where the bits of a term go: "config:0-7", "config1:0-15,32-47". event/spec/pmu.c */
+struct spec_bits {
+	unsigned word; /* 0: config, 1: config1 ... */
+	uint64_t mask;
+};
+bool spec_bits_parse(const char *format, struct spec_bits *ret);
+/* The mask's bits take v's, lowest first. False when v has more than fit. */
+bool spec_bits_put(const struct spec_bits *bits, uint64_t v, uint64_t *word);
+uint64_t spec_bits_max(const struct spec_bits *bits);
+
 /* mem:ADDR */
 int spec_breakpoint(struct spec_parser *p, const struct spec_item *item, struct slice *mods);
 

@@ -20,13 +20,7 @@ struct code {
 	bool is_cache;
 };
 
-/* Where the bits of a term go: "config:0-7", "config1:0-15,32-47". */
-struct spec_bits {
-	unsigned word; /* 0: config, 1: config1 ... */
-	uint64_t mask;
-};
-
-static bool spec_bits_parse(const char *format, struct spec_bits *ret)
+bool spec_bits_parse(const char *format, struct spec_bits *ret)
 {
 	struct spec_bits b = { 0 };
 	const char *s = format + strlen("config");
@@ -61,15 +55,14 @@ static bool spec_bits_parse(const char *format, struct spec_bits *ret)
 	return true;
 }
 
-static uint64_t spec_bits_max(const struct spec_bits *bits)
+uint64_t spec_bits_max(const struct spec_bits *bits)
 {
 	int n = __builtin_popcountll(bits->mask);
 
 	return n == 64 ? ~0ull : (1ull << n) - 1;
 }
 
-/* The mask's bits take v's, lowest first. False when v has more than fit. */
-static bool spec_bits_put(const struct spec_bits *bits, uint64_t v, uint64_t *word)
+bool spec_bits_put(const struct spec_bits *bits, uint64_t v, uint64_t *word)
 {
 	if (v > spec_bits_max(bits))
 		return false;

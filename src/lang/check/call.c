@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of functions: the row of the table that a name has, and what it says of arguments. */
-#include "lang/check/func.h"
+#include "lang/check/check.h"
 
 bool check_number(struct checker *c, struct node *n, const char *what)
 {

@@ -96,6 +96,12 @@ bool check_while_called(const struct lang_env *env);
 const struct ltype *check_no_pointer(struct checker *c, const struct node *n, int op);
 /* A constant that headers define by a macro: AF_INET, ENOENT, SIGKILL. */
 bool check_constant_name(const char *name, int64_t *value);
+/* What arguments must be; what: the function, as it is named where they are not. */
+bool check_number(struct checker *c, struct node *n, const char *what);
+bool check_literal(struct checker *c, struct node *n, const char *what);
+int64_t check_constant(struct checker *c, struct node *n, const char *what, int64_t min,
+		       int64_t max);
+bool check_whole_map(struct checker *c, struct node *n, const char *what);
 const struct ltype *check_ident(struct checker *c, struct node *n);
 /* $1 as the text it is, also of a number. */
 void check_param_text(const struct checker *c, struct node *n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions that look at their arguments themselves: addresses, strings, aggregations ... */
-#include "lang/check/func.h"
+#include "lang/check/check.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

@@ -2,7 +2,7 @@
 /* Functions that print: printf() and its like, print(), table(), histogram(), stacks(). */
 #include <string.h>
 
-#include "lang/check/func.h"
+#include "lang/check/check.h"
 
 /* %s of a char * is the text it points to: as if str() stood there. */
 static const struct ltype *check_printf_text(struct checker *c, struct node **n)

@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "lang/gen/func.h"
+#include "lang/gen/gen.h"
 
 /* Where a value lies, for helpers that read it: the program's own memory counts as the kernel's. */
 static struct ref gen_call_readable(struct gen *g, struct node *n)

@@ -2,7 +2,7 @@
 /* Strings: kept zero-padded, so that they are compared as 64-bit words. */
 #include <string.h>
 
-#include "lang/gen/func.h"
+#include "lang/gen/gen.h"
 
 static uint64_t word_of(const char *s, size_t n, size_t at, unsigned size)
 {
