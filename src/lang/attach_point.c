@@ -91,17 +91,15 @@ static size_t point_split(const char *text, struct arena *a, const char **part, 
 }
 
 /* name+0x10, or a bare address. */
-static bool point_function(const char *text, struct arena *a, struct lang_point *p, struct err *e)
+static int point_function(const char *text, struct arena *a, struct lang_point *p, struct err *e)
 {
 	const char *plus = strrchr(text, '+');
 	uint64_t v;
 
 	p->name = text;
 	if (plus && plus > text) {
-		if (!str_u64(plus + 1, &p->offset)) {
-			err_set(e, EINVAL, "'%s' is no offset", plus + 1);
-			return false;
-		}
+		if (!str_u64(plus + 1, &p->offset))
+			return err_set(e, EINVAL, "'%s' is no offset", plus + 1);
 		p->name = arena_strndup(a, text, (size_t)(plus - text));
 		p->has_offset = true;
 	}
@@ -109,7 +107,7 @@ static bool point_function(const char *text, struct arena *a, struct lang_point 
 		p->is_addr = true;
 		p->offset += v;
 	}
-	return true;
+	return 0;
 }
 
 static const struct {
@@ -119,7 +117,7 @@ static const struct {
 	{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 }, { "hz", 0 }
 };
 
-static bool point_rate(struct lang_point *p, const char *unit, const char *number, struct err *e)
+static int point_rate(struct lang_point *p, const char *unit, const char *number, struct err *e)
 {
 	bool known = false;
 	uint64_t ns;
@@ -128,11 +126,10 @@ static bool point_rate(struct lang_point *p, const char *unit, const char *numbe
 		if (str_duration(unit, 1, &ns) && ns) {
 			p->target = "ns";
 			p->number = ns;
-			return true;
+			return 0;
 		}
 		err_set(e, EINVAL, "%s wants a unit and a number", lang_kind_name[p->kind]);
-		err_hint(e, "%s:s:1, :ms:100, :us:500 or :hz:99", lang_kind_name[p->kind]);
-		return false;
+		return err_hint(e, "%s:s:1, :ms:100, :us:500 or :hz:99", lang_kind_name[p->kind]);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(rate_units); i++)
 		known |= strcmp(rate_units[i].name, unit) == 0;
@@ -140,53 +137,47 @@ static bool point_rate(struct lang_point *p, const char *unit, const char *numbe
 	if (!known || !str_u64(number, &p->number) || !p->number) {
 		err_set(e, EINVAL, known ? "'%s' is no rate" : "'%s' is no unit of time",
 			known ? number : unit);
-		err_hint(e, "s, ms, us or hz, and a number above 0");
-		return false;
+		return err_hint(e, "s, ms, us or hz, and a number above 0");
 	}
-	return true;
+	return 0;
 }
 
-static bool point_watch(struct lang_point *p, const char **part, size_t n, struct arena *a,
-			struct err *e)
+static int point_watch(struct lang_point *p, const char **part, size_t n, struct arena *a,
+		       struct err *e)
 {
 	bool twice = false;
 
-	if (n != 4 || !point_function(part[1], a, p, e) || !str_u64(part[2], &p->number) ||
+	if (n != 4 || point_function(part[1], a, p, e) < 0 || !str_u64(part[2], &p->number) ||
 	    strspn(part[3], "rwx") != strlen(part[3]) || !part[3][0] || strlen(part[3]) > 3) {
 		err_set(e, EINVAL, "watchpoint wants an address, a length and a mode");
-		err_hint(e, "watchpoint:0xADDRESS:8:rw");
-		return false;
+		return err_hint(e, "watchpoint:0xADDRESS:8:rw");
 	}
-	if (p->number != 1 && p->number != 2 && p->number != 4 && p->number != 8) {
-		err_set(e, EINVAL, "a watchpoint is 1, 2, 4 or 8 bytes long");
-		return false;
-	}
+	if (p->number != 1 && p->number != 2 && p->number != 4 && p->number != 8)
+		return err_set(e, EINVAL, "a watchpoint is 1, 2, 4 or 8 bytes long");
 	if (!p->is_addr) {
 		err_set(e, EINVAL, "'%s' is no address to watch", part[1]);
-		err_hint(e, "nm shows those of a program's variables: watchpoint:0xADDRESS:8:w");
-		return false;
+		return err_hint(
+			e, "nm shows those of a program's variables: watchpoint:0xADDRESS:8:w");
 	}
 	for (size_t i = 0; part[3][i]; i++)
 		twice |= strchr(part[3] + i + 1, part[3][i]) != NULL;
 	if (twice || (strchr(part[3], 'x') && part[3][1])) {
 		err_set(e, EINVAL, "'%s' is no mode of a watchpoint", part[3]);
-		err_hint(e, "r, w, rw, or x alone, for code that is run");
-		return false;
+		return err_hint(e, "r, w, rw, or x alone, for code that is run");
 	}
 	snprintf(p->mode, sizeof(p->mode), "%s", part[3]);
-	return true;
+	return 0;
 }
 
-static bool point_parts(struct lang_point *p, const char **part, size_t n, struct arena *a,
-			struct err *e)
+static int point_parts(struct lang_point *p, const char **part, size_t n, struct arena *a,
+		       struct err *e)
 {
 	switch (p->kind) {
 	case LP_BEGIN:
 	case LP_END:
 		if (n == 1)
-			return true;
-		err_set(e, EINVAL, "%s takes nothing behind it", part[0]);
-		return false;
+			return 0;
+		return err_set(e, EINVAL, "%s takes nothing behind it", part[0]);
 	case LP_KPROBE:
 	case LP_KRETPROBE:
 	case LP_FENTRY:
@@ -200,11 +191,11 @@ static bool point_parts(struct lang_point *p, const char **part, size_t n, struc
 		if (n == 3 && part[1][0] && part[2][0]) {
 			p->target = part[1];
 			p->name = part[2];
-			return true;
+			return 0;
 		}
 		err_set(e, EINVAL, "tracepoint wants a subsystem and an event");
-		err_hint(e, "tracepoint:sched:sched_switch; kymo run -l 'tracepoint:*' lists them");
-		return false;
+		return err_hint(
+			e, "tracepoint:sched:sched_switch; kymo run -l 'tracepoint:*' lists them");
 	case LP_RAWTP:
 	case LP_ITER:
 	case LP_SELF:
@@ -212,7 +203,7 @@ static bool point_parts(struct lang_point *p, const char **part, size_t n, struc
 			if (n > 2)
 				p->target = part[1];
 			p->name = part[n - 1];
-			return true;
+			return 0;
 		}
 		break;
 	case LP_UPROBE:
@@ -228,19 +219,17 @@ static bool point_parts(struct lang_point *p, const char **part, size_t n, struc
 			return point_function(f, a, p, e);
 		}
 		err_set(e, EINVAL, "%s wants a file and a function", lang_kind_name[p->kind]);
-		err_hint(e, "%s:/bin/bash:readline", lang_kind_name[p->kind]);
-		return false;
+		return err_hint(e, "%s:/bin/bash:readline", lang_kind_name[p->kind]);
 	case LP_USDT:
 		if (n == 2 || n == 3 || n == 4) {
 			p->target = n == 2 ? "" : part[1];
 			p->provider = n == 4 ? part[2] : "*";
 			p->name = part[n - 1];
 			if (p->name[0])
-				return true;
+				return 0;
 		}
 		err_set(e, EINVAL, "usdt wants a file, a provider and a probe");
-		err_hint(e, "usdt:/path/to/program:provider:probe");
-		return false;
+		return err_hint(e, "usdt:/path/to/program:provider:probe");
 	case LP_PROFILE:
 	case LP_INTERVAL:
 		if (n == 2 || n == 3)
@@ -250,18 +239,15 @@ static bool point_parts(struct lang_point *p, const char **part, size_t n, struc
 	case LP_HARDWARE:
 		if ((n == 2 || n == 3) && part[1][0]) {
 			p->name = part[1];
-			if (n == 3 && part[2][0] && !str_u64(part[2], &p->number)) {
-				err_set(e, EINVAL, "'%s' is no number of events", part[2]);
-				return false;
-			}
-			return true;
+			if (n == 3 && part[2][0] && !str_u64(part[2], &p->number))
+				return err_set(e, EINVAL, "'%s' is no number of events", part[2]);
+			return 0;
 		}
 		break;
 	case LP_WATCHPOINT: return point_watch(p, part, n, a, e);
 	case LP_N: break;
 	}
-	err_set(e, EINVAL, "%s wants a name behind the colon", part[0]);
-	return false;
+	return err_set(e, EINVAL, "%s wants a name behind the colon", part[0]);
 }
 
 bool lang_point_parse(const char *text, struct arena *a, struct lang_point *ret, struct err *e)
@@ -278,7 +264,7 @@ bool lang_point_parse(const char *text, struct arena *a, struct lang_point *ret,
 	*ret = (struct lang_point){ .text = arena_strdup(a, text) };
 	for (ret->kind = 0; ret->kind < LP_N; ret->kind++)
 		if (point_is_called(ret->kind, part[0], &near))
-			return point_parts(ret, part, n, a, e);
+			return point_parts(ret, part, n, a, e) == 0;
 	if (n == 1 && (str_has_glob(part[0]) || !part[0][0])) {
 		err_set(e, EINVAL, "'%s' names no kind of probe", text);
 		return false;

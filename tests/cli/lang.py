@@ -103,7 +103,7 @@ examples += [b for b in re.findall(r"\n\n((?:    .*\n)+)", docs) if re.search(r"
 check("docs/lang.md has examples", len(examples) > 60, examples)
 rows = re.findall(r"(?m)^\| (`.+) \|$", docs[docs.index("## Builtins"):docs.index("## Maps")])
 same("docs/lang.md: an example for each builtin and function", [r for r in rows if not re.search(r" \| `[^|]*`[^|]*$", r)], [])
-known = [*re.findall(r'\{ "(\w+)", F_', (SRC / "functions.c").read_text()), *re.findall(r'\{ "(\w+)", B_', (SRC / "check/builtin.c").read_text())]
+known = [*re.findall(r'\{ (?:\.name = )?"(\w+)", ', (SRC / "functions.c").read_text()), *re.findall(r'\{ "(\w+)", B_', (SRC / "check/builtin.c").read_text())]
 same("docs/lang.md: all of them", [x for x in known if not re.search(rf"\b{x}\b", "\n".join(rows) + docs[docs.index("## Maps"):docs.index("## Types")])], [])
 check("and they are many", len(known) > 80, known)
 for text in examples:

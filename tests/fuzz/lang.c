@@ -57,7 +57,7 @@ static void replay(struct lang_program *p)
 	struct lang_vm *vm;
 	struct err e = { 0 };
 
-	if (lang_vm_open(p, &o, NULL, &vm, &e) < 0)
+	if (lang_vm_open(p, &o, NULL, 0, &vm, &e) < 0)
 		return;
 	lang_vm_host(vm, &h);
 	for (size_t i = 0; i < p->codes.n; i++)

@@ -322,12 +322,10 @@ int replay_run(const struct replay_opts *o, int *code, struct strbuf *notes, str
 				     .printer = o->printer,
 				     .json = o->json,
 				     .guard = o->guard } };
-	int k = lang_vm_open(r.p, &r.out, &r, &r.vm, e);
+	int k = lang_vm_open(r.p, &r.out, &r, o->max_steps, &r.vm, e);
 
 	if (k < 0)
 		return k;
-	if (o->max_steps)
-		lang_vm_limit(r.vm, o->max_steps);
 	lang_vm_host(r.vm, &r.host);
 	r.host.ksym = replay_ksym;
 	r.host.usym = replay_usym;

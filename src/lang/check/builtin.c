@@ -8,32 +8,33 @@
 static const struct {
 	const char *name;
 	enum builtin id;
+	int helper;
 } builtins[] = {
-	{ "args", B_ARGS },
-	{ "cgroup", B_CGROUP },
-	{ "comm", B_COMM },
-	{ "cpid", B_CPID },
-	{ "cpu", B_CPU },
-	{ "ctx", B_CTX },
-	{ "curtask", B_CURTASK },
-	{ "elapsed", B_ELAPSED },
-	{ "func", B_FUNC },
-	{ "gid", B_GID },
-	{ "kstack", B_KSTACK },
-	{ "nsecs", B_NSECS },
-	{ "numaid", B_NUMAID },
-	{ "pid", B_PID },
-	{ "probe", B_PROBE },
-	{ "rand", B_RAND },
-	{ "retval", B_RETVAL },
-	{ "tid", B_TID },
-	{ "uid", B_UID },
-	{ "username", B_USERNAME },
-	{ "ustack", B_USTACK },
-	{ "jiffies", B_JIFFIES },
-	{ "ncpus", B_NCPUS },
-	{ "usermode", B_USERMODE },
-	{ "probetype", B_PROBETYPE },
+	{ "args", B_ARGS, 0 },
+	{ "cgroup", B_HELPER, BPF_FUNC_get_current_cgroup_id },
+	{ "comm", B_COMM, 0 },
+	{ "cpid", B_CPID, 0 },
+	{ "cpu", B_HELPER, BPF_FUNC_get_smp_processor_id },
+	{ "ctx", B_CTX, 0 },
+	{ "curtask", B_CURTASK, 0 },
+	{ "elapsed", B_ELAPSED, 0 },
+	{ "func", B_FUNC, 0 },
+	{ "gid", B_HELPER_HIGH, BPF_FUNC_get_current_uid_gid },
+	{ "kstack", B_KSTACK, 0 },
+	{ "nsecs", B_HELPER, BPF_FUNC_ktime_get_boot_ns },
+	{ "numaid", B_HELPER, BPF_FUNC_get_numa_node_id },
+	{ "pid", B_PID, 0 },
+	{ "probe", B_PROBE, 0 },
+	{ "rand", B_HELPER_LOW, BPF_FUNC_get_prandom_u32 },
+	{ "retval", B_RETVAL, 0 },
+	{ "tid", B_TID, 0 },
+	{ "uid", B_HELPER_LOW, BPF_FUNC_get_current_uid_gid },
+	{ "username", B_USERNAME, 0 },
+	{ "ustack", B_USTACK, 0 },
+	{ "jiffies", B_HELPER, BPF_FUNC_jiffies64 },
+	{ "ncpus", B_NCPUS, 0 },
+	{ "usermode", B_USERMODE, 0 },
+	{ "probetype", B_PROBETYPE, 0 },
 };
 
 static const struct ltype *format_type(struct checker *c, const struct field *f,
@@ -301,8 +302,10 @@ static bool find_name(struct checker *c, struct node *n)
 
 	n->id = B_NONE;
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
-		if (strcmp(builtins[i].name, n->s) == 0)
+		if (strcmp(builtins[i].name, n->s) == 0) {
 			n->id = (int)builtins[i].id;
+			n->v = builtins[i].helper;
+		}
 	if (str_starts(n->s, "arg") && str_u64(n->s + 3, &v) && v < 100) {
 		n->id = B_ARG;
 		n->v = (int64_t)v;

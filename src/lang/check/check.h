@@ -8,34 +8,28 @@
 
 enum builtin {
 	B_NONE,
+	B_HELPER, /* what a helper of the kernel gives, v: or the upper or lower half of it */
+	B_HELPER_HIGH,
+	B_HELPER_LOW,
 	B_ARGS,
 	B_ARG, /* v: number */
 	B_SARG,
-	B_CGROUP,
 	B_COMM,
 	B_CPID,
-	B_CPU,
 	B_CTX,
 	B_CURTASK,
 	B_ELAPSED,
 	B_FUNC,
-	B_GID,
 	B_KSTACK,
-	B_NSECS,
-	B_NUMAID,
 	B_PID,
 	B_PROBE,
-	B_RAND,
 	B_RETVAL,
 	B_TID,
-	B_UID,
 	B_USERNAME,
 	B_USTACK,
-	B_JIFFIES,
 	B_NCPUS,
 	B_USERMODE,
 	B_PROBETYPE,
-	B_CONST, /* v */
 };
 
 struct checker {

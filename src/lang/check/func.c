@@ -13,31 +13,38 @@ const struct ltype *check_stack(struct checker *c, struct node *n)
 {
 	struct ltype *t = lt_new(c->t, n->func->gives, n->func->gives == LT_USTACK ? 16 : 8);
 
+	const struct {
+		const char *name;
+		bool *flag;
+	} words[] = { { "perf", &t->user_stack_perf },
+		      { "raw", &t->raw_stack },
+		      { "folded", &t->folded_stack },
+		      { "annotated", &t->annotated_stack },
+		      { "ftrace", &t->ftrace_stack },
+		      { "bpftrace", NULL },
+		      { "build_id", NULL } };
+
 	t->n = c->p->config.stack_depth;
 	for (size_t i = 0; i < n->n; i++) {
 		struct node *a = n->list[i];
 
 		if (a->kind == N_IDENT) {
+			size_t w = 0;
+
 			a->type = c->i64;
-			if (strcmp(a->s, "perf") == 0) {
-				t->user_stack_perf = true;
-			} else if (strcmp(a->s, "raw") == 0) {
-				t->raw_stack = true;
-			} else if (strcmp(a->s, "folded") == 0) {
-				t->folded_stack = true;
-			} else if (strcmp(a->s, "annotated") == 0) {
-				t->folded_stack = t->annotated_stack = true;
-			} else if (strcmp(a->s, "ftrace") == 0) {
-				t->ftrace_stack = true;
-			} else if (strcmp(a->s, "bpftrace") != 0 && strcmp(a->s, "build_id") != 0) {
+			while (w < ARRAY_SIZE(words) && strcmp(words[w].name, a->s) != 0)
+				w++;
+			if (w == ARRAY_SIZE(words))
 				check_fail(c, a,
 					   "a stack is printed as perf, raw, folded, ftrace or "
 					   "bpftrace");
-			}
+			else if (words[w].flag)
+				*words[w].flag = true;
 		} else {
 			t->n = (uint32_t)check_constant(c, a, n->s, 0, 127);
 		}
 	}
+	t->folded_stack |= t->annotated_stack;
 	check_depth(c, t->n);
 	return t;
 }

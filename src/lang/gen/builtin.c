@@ -246,24 +246,19 @@ static struct ir_val gen_builtin_word(struct gen *g, const struct node *n)
 	case B_CTX: return g->ctx;
 	case B_ARG: return gen_builtin_arg(g, n->v);
 	case B_SARG: return stack_arg(g, n->v);
-	case B_CGROUP: return ir_call(g->f, BPF_FUNC_get_current_cgroup_id, 0);
-	case B_CPU: return ir_call(g->f, BPF_FUNC_get_smp_processor_id, 0);
+	case B_HELPER: return ir_call(g->f, (int)n->v, 0);
+	case B_HELPER_HIGH: return gen_high32(g, (int)n->v);
+	case B_HELPER_LOW: return gen_low32(g, (int)n->v);
 	case B_CURTASK: return ir_call(g->f, BPF_FUNC_get_current_task, 0);
 	case B_ELAPSED: return gen_builtin_elapsed(g);
-	case B_GID: return gen_high32(g, BPF_FUNC_get_current_uid_gid);
-	case B_UID:
 	case B_USERNAME: return gen_low32(g, BPF_FUNC_get_current_uid_gid);
 	case B_PID: return gen_high32(g, BPF_FUNC_get_current_pid_tgid);
 	case B_TID: return gen_low32(g, BPF_FUNC_get_current_pid_tgid);
-	case B_NSECS: return ir_call(g->f, BPF_FUNC_ktime_get_boot_ns, 0);
-	case B_NUMAID: return ir_call(g->f, BPF_FUNC_get_numa_node_id, 0);
 	case B_PROBE: return g->probe;
-	case B_RAND: return gen_low32(g, BPF_FUNC_get_prandom_u32);
 	case B_RETVAL:
 		if (g->point->kind != LP_FEXIT)
 			return ir_load(g->f, 8, g->ctx, RET_AT);
 		return gen_as_type(g, ir_load(g->f, 8, g->ctx, (int32_t)n->offset), n->type);
-	case B_JIFFIES: return ir_call(g->f, BPF_FUNC_jiffies64, 0);
 	case B_USERMODE:
 		return ir_set(
 			g->f, BPF_JEQ,

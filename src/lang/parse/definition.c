@@ -166,23 +166,18 @@ static void parse_members(struct parser *p, struct crecord_def *r)
 		uint32_t save = p->lex.at;
 		struct token tok = p->tok, prev = p->prev;
 		bool is_union = parse_is(p, "union");
-		const char *name = "";
+		const char *name;
 
 		parse_advance(p);
-		if (p->tok.kind == T_IDENT) {
-			name = p->tok.s;
-			parse_advance(p);
-		}
+		name = parse_name(p);
 		if (p->tok.kind == '{') {
 			const char *full = *name ? arena_printf(p->arena, "%s %s",
 								is_union ? "union" : "struct", name)
 						 : arena_printf(p->arena, "(anonymous %u)",
 								p->ast->n_anonymous++);
 
-			if (++p->depth > PARSE_DEPTH) {
-				parse_fail(p, "records are nested too deeply");
+			if (!parse_deeper(p, "records are"))
 				return;
-			}
 			f.inner = parse_record(p, is_union, full);
 			p->depth--;
 			f.type.name = full;
@@ -192,11 +187,7 @@ static void parse_members(struct parser *p, struct crecord_def *r)
 				while (parse_accept(p, '*'))
 					one.type.stars++;
 				one.inner = one.type.stars ? NULL : f.inner;
-				one.name = "";
-				if (p->tok.kind == T_IDENT) {
-					one.name = p->tok.s;
-					parse_advance(p);
-				}
+				one.name = parse_name(p);
 				if (p->tok.kind == '[') {
 					parse_dimensions(p, &one.type);
 					one.inner = NULL;
@@ -232,11 +223,8 @@ static void parse_members(struct parser *p, struct crecord_def *r)
 			vec_push(&r->fields, f);
 			continue;
 		}
-		f.name = "";
-		if (p->tok.kind == T_IDENT) {
-			f.name = p->tok.s;
-			parse_advance(p);
-		} else if (p->tok.kind != ':') {
+		f.name = parse_name(p);
+		if (!*f.name && p->tok.kind != ':') {
 			parse_fail(p, "the name of a field expected");
 			return;
 		}
@@ -275,16 +263,13 @@ static struct crecord_def *parse_record(struct parser *p, bool is_union, const c
 
 const char *parse_tag(struct parser *p)
 {
-	const char *kind = p->tok.s, *name = "", *full;
+	const char *kind = p->tok.s, *name, *full;
 	struct attributes attr = { 0 };
 	uint32_t pos = p->tok.pos;
 
 	parse_advance(p);
 	parse_attributes(p, &attr);
-	if (p->tok.kind == T_IDENT) {
-		name = p->tok.s;
-		parse_advance(p);
-	}
+	name = parse_name(p);
 	full = *name ? arena_printf(p->arena, "%s %s", kind, name)
 		     : arena_printf(p->arena, "%s (anonymous %u)", kind, p->ast->n_anonymous++);
 	if (p->tok.kind != '{')

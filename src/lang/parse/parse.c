@@ -69,6 +69,24 @@ bool parse_expect(struct parser *p, int kind, const char *what)
 	return false;
 }
 
+bool parse_deeper(struct parser *p, const char *what)
+{
+	if (++p->depth <= PARSE_DEPTH)
+		return true;
+	parse_fail(p, "%s nested too deeply", what);
+	p->depth--;
+	return false;
+}
+
+const char *parse_name(struct parser *p)
+{
+	const char *name = p->tok.kind == T_IDENT ? p->tok.s : "";
+
+	if (*name)
+		parse_advance(p);
+	return name;
+}
+
 struct node *parse_node(struct parser *p, enum node_kind kind, uint32_t pos)
 {
 	struct node *n = arena_alloc(p->arena, sizeof(*n));
@@ -167,9 +185,11 @@ bool parse_fold(int op, int64_t a, int64_t b, bool is_signed, int64_t *ret)
 	case '*': *ret = (int64_t)(x * y); return true;
 	case '/':
 	case '%':
-		if (!b || (a == INT64_MIN && b == -1))
+		if (!b)
 			return false;
-		if (is_signed)
+		if (is_signed && b == -1) /* also of the least number */
+			*ret = op == '/' ? (int64_t)(0 - x) : 0;
+		else if (is_signed)
 			*ret = op == '/' ? a / b : a % b;
 		else
 			*ret = (int64_t)(op == '/' ? x / y : x % y);
@@ -517,11 +537,8 @@ static struct node *parse_unary(struct parser *p)
 	if (op != '-' && op != '!' && op != '~' && op != '*' && op != '&' && op != T_INC &&
 	    op != T_DEC)
 		return parse_postfix(p);
-	if (++p->depth > PARSE_DEPTH) {
-		parse_fail(p, "this expression is nested too deeply");
-		p->depth--;
+	if (!parse_deeper(p, "this expression is"))
 		return parse_node(p, N_INT, pos);
-	}
 	parse_advance(p);
 	n = parse_node(p, op == T_INC || op == T_DEC ? N_INCDEC : N_UN, pos);
 	n->op = op;
@@ -605,11 +622,8 @@ struct node *parse_expr(struct parser *p)
 {
 	struct node *cond, *n;
 
-	if (++p->depth > PARSE_DEPTH) {
-		parse_fail(p, "this expression is nested too deeply");
-		p->depth--;
+	if (!parse_deeper(p, "this expression is"))
 		return parse_node(p, N_INT, p->tok.pos);
-	}
 	cond = parse_binary(p, 1);
 	if (parse_accept(p, '?')) {
 		n = parse_node(p, N_TERN, cond->pos);

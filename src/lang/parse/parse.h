@@ -22,6 +22,11 @@ struct parser {
 };
 
 #define PARSE_DEPTH 200
+/* One level deeper, which the caller comes back from (p->depth--); false, and said, when that is
+ * too deep: "this expression is", "blocks are". */
+bool parse_deeper(struct parser *p, const char *what);
+/* A name, if there is one; else "". */
+const char *parse_name(struct parser *p);
 
 void parse_advance(struct parser *p);
 bool parse_accept(struct parser *p, int kind);

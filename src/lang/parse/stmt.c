@@ -13,11 +13,8 @@ struct node *parse_block(struct parser *p)
 
 	if (!parse_expect(p, '{', NULL))
 		return n;
-	if (++p->depth > PARSE_DEPTH) {
-		parse_fail(p, "blocks are nested too deeply");
-		p->depth--;
+	if (!parse_deeper(p, "blocks are"))
 		return n;
-	}
 	while (p->tok.kind != '}' && p->tok.kind != T_END) {
 		unsigned errors = p->d->errors;
 		struct node *s;

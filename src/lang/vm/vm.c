@@ -46,13 +46,16 @@ static size_t vm_readable(const struct lang_vm *vm, uint64_t addr)
 {
 	const uint8_t *p = (const uint8_t *)(uintptr_t)addr;
 
-	if (p >= vm->ctx && p < vm->ctx + vm->ctx_used)
-		return (size_t)(vm->ctx + vm->ctx_used - p);
-	if (p >= (const uint8_t *)vm->stack && p < (const uint8_t *)vm->stack + sizeof(vm->stack))
-		return (size_t)((const uint8_t *)vm->stack + sizeof(vm->stack) - p);
-	if (p >= (const uint8_t *)vm->message &&
-	    p < (const uint8_t *)vm->message + sizeof(vm->message))
-		return (size_t)((const uint8_t *)vm->message + sizeof(vm->message) - p);
+	const struct {
+		const void *start;
+		size_t n;
+	} parts[] = { { vm->ctx, vm->ctx_used },
+		      { vm->stack, sizeof(vm->stack) },
+		      { vm->message, sizeof(vm->message) } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (addr - (uintptr_t)parts[i].start < parts[i].n)
+			return parts[i].n - (addr - (uintptr_t)parts[i].start);
 	return vm_map_readable(&vm->map[LANG_MAP_SCRATCH], p);
 }
 
@@ -301,8 +304,8 @@ int lang_vm_run(struct lang_vm *vm, size_t code, const struct lang_vm_event *ev)
 	return vm_execute(vm, 0, 0, arg, &ret);
 }
 
-int lang_vm_open(struct lang_program *p, struct lang_out *o, void *user, struct lang_vm **ret,
-		 struct err *e)
+int lang_vm_open(struct lang_program *p, struct lang_out *o, void *user, uint64_t max_steps,
+		 struct lang_vm **ret, struct err *e)
 {
 	struct lang_vm *vm;
 
@@ -312,7 +315,7 @@ int lang_vm_open(struct lang_program *p, struct lang_out *o, void *user, struct 
 	vm->p = p;
 	vm->o = o;
 	vm->user = user;
-	vm->max_steps = STEPS_MAX;
+	vm->max_steps = max_steps ? max_steps : STEPS_MAX;
 	vm->random = 88172645463325252u;
 	vm->ctx = mem_alloc(CTX_SIZE + 64);
 	vm->map = mem_alloc((p->maps.n + 1) * sizeof(*vm->map));
@@ -369,11 +372,6 @@ void lang_vm_host(struct lang_vm *vm, struct lang_host *h)
 	h->map_clear = host_clear;
 	h->map_zero = host_zero;
 	h->stack = host_stack;
-}
-
-void lang_vm_limit(struct lang_vm *vm, uint64_t steps)
-{
-	vm->max_steps = steps;
 }
 
 void *lang_vm_user(const struct lang_vm *vm)

@@ -25,16 +25,17 @@ struct lang_vm_event {
 	uint32_t chain_n;
 };
 
-/* o->h gets its maps and stacks from here (lang_vm_host); user is for its other functions. */
-int lang_vm_open(struct lang_program *p, struct lang_out *o, void *user, struct lang_vm **ret,
-		 struct err *e);
+/*
+ * o->h gets its maps and stacks from here (lang_vm_host); user is for its other functions. A run
+ * ends after max_steps instructions; 0: after 20 million.
+ */
+int lang_vm_open(struct lang_program *p, struct lang_out *o, void *user, uint64_t max_steps,
+		 struct lang_vm **ret, struct err *e);
 void lang_vm_close(struct lang_vm *vm);
 /* The host's ctx is the machine. */
 void lang_vm_host(struct lang_vm *vm, struct lang_host *h);
 void *lang_vm_user(const struct lang_vm *vm);
 
-/* A run ends after so many instructions; else after 20 million. */
-void lang_vm_limit(struct lang_vm *vm, uint64_t steps);
 /* Run one of the program's codes; -ELOOP when it does not end. */
 int lang_vm_run(struct lang_vm *vm, size_t code, const struct lang_vm_event *ev);
 /* Lost messages never happen here; refused updates of full maps do. Index as in the counters map.
