@@ -2,10 +2,7 @@
 #include "event/attr.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-
-#include "base/mem.h"
 
 struct bit {
 	uint64_t bit;

@@ -6,9 +6,6 @@
 #ifndef KYMO_EVENT_COUNT_H
 #define KYMO_EVENT_COUNT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "event/role.h"

@@ -6,8 +6,6 @@
 #ifndef KYMO_EVENT_MEMORY_H
 #define KYMO_EVENT_MEMORY_H
 
-#include <stdint.h>
-
 #include "base/str.h"
 
 /* Each appends to b what its part of the word says, "N/A" when that is nothing. */

@@ -2,10 +2,7 @@
 #include "event/probe.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/str.h"
 
 #define ARGS_MAX 128 /* the kernel takes that many */
 

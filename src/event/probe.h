@@ -16,10 +16,6 @@
 #ifndef KYMO_EVENT_PROBE_H
 #define KYMO_EVENT_PROBE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"

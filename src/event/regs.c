@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/regs.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -3,10 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/str.h"
 
 /* "123.456" into nanoseconds; an empty text is 0. */
 static bool parse_seconds(const char *s, size_t n, uint64_t *ret)

@@ -10,7 +10,6 @@
  */
 #include "event/task.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"

@@ -19,10 +19,6 @@
 #ifndef KYMO_EVENT_TASK_H
 #define KYMO_EVENT_TASK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/map.h"
 
 #define TASK_SPACE_KERNEL 0u

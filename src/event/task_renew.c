@@ -2,7 +2,6 @@
 /* Tasks without their past: what is reached from the present, or asked for, is copied. */
 #include <string.h>
 
-#include "event/task.h"
 #include "event/task_impl.h"
 
 struct renewal {

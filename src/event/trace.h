@@ -6,10 +6,6 @@
 #ifndef KYMO_EVENT_TRACE_H
 #define KYMO_EVENT_TRACE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/tar.h"

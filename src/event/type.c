@@ -16,7 +16,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "base/vec.h"
 
 #define MAX_FIELDS 4096

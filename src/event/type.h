@@ -8,10 +8,6 @@
 #ifndef KYMO_EVENT_TYPE_H
 #define KYMO_EVENT_TYPE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/mem.h"
 #include "event/event.h"

@@ -35,29 +35,26 @@ static void check_all(struct compiler *k, bool final)
 
 static void fixed_maps(struct compiler *k)
 {
-	struct lang_map m[LANG_MAP_FIXED] = {
-		[LANG_MAP_RING] = { .type = BPF_MAP_TYPE_RINGBUF, .entries = 4096 },
-		[LANG_MAP_CONTROL] = { .type = BPF_MAP_TYPE_RINGBUF, .entries = 65536 },
-		[LANG_MAP_COUNTERS] = { .type = BPF_MAP_TYPE_PERCPU_ARRAY,
-					.key_size = 4,
-					.value_size = 8,
-					.per_cpu = true },
-		[LANG_MAP_SCRATCH] = { .type = BPF_MAP_TYPE_PERCPU_ARRAY,
-				       .key_size = 4,
-				       .value_size = 8,
-				       .per_cpu = true },
-		[LANG_MAP_STACKS] = { .type = BPF_MAP_TYPE_HASH,
-				      .key_size = 8,
-				      .entries = 65536,
-				      .flags = BPF_F_NO_PREALLOC },
-		[LANG_MAP_INFO] = { .type = BPF_MAP_TYPE_ARRAY,
-				    .key_size = 4,
-				    .value_size = 8,
-				    .entries = LANG_INFO_N },
+	static const struct {
+		enum bpf_map_type type;
+		uint32_t key, value, entries, flags;
+	} fixed[LANG_MAP_FIXED] = {
+		[LANG_MAP_RING] = { BPF_MAP_TYPE_RINGBUF, 0, 0, 4096, 0 },
+		[LANG_MAP_CONTROL] = { BPF_MAP_TYPE_RINGBUF, 0, 0, 65536, 0 },
+		[LANG_MAP_COUNTERS] = { BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, 0, 0 },
+		[LANG_MAP_SCRATCH] = { BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, 0, 0 },
+		[LANG_MAP_STACKS] = { BPF_MAP_TYPE_HASH, 8, 0, 65536, BPF_F_NO_PREALLOC },
+		[LANG_MAP_INFO] = { BPF_MAP_TYPE_ARRAY, 4, 8, LANG_INFO_N, 0 },
 	};
 
 	for (size_t i = 0; i < LANG_MAP_FIXED; i++)
-		vec_push(&k->p->maps, m[i]);
+		vec_push(&k->p->maps, (struct lang_map){ .type = fixed[i].type,
+							 .key_size = fixed[i].key,
+							 .value_size = fixed[i].value,
+							 .entries = fixed[i].entries,
+							 .flags = fixed[i].flags,
+							 .per_cpu = fixed[i].type ==
+								    BPF_MAP_TYPE_PERCPU_ARRAY });
 }
 
 uint32_t lang_map_value(const struct lang_map *m, unsigned ncpus)

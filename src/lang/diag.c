@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Errors and warnings of a program, collected, and shown with the line and a caret. */
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/term.h"

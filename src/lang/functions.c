@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
-
 #define ANY LANG_ARGS_ANY
 
 /* By name. */

@@ -3,17 +3,13 @@
  * What programs expect from the headers they include: constants that are macros there,
  * so that the kernel's types (BTF) do not have them. Enumerators come from BTF.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/str.h"
 #include "lang/check/check.h"
 
 #define SAME(x)       \

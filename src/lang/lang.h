@@ -15,8 +15,6 @@
 
 #include <linux/bpf.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/err.h"
 #include "base/mem.h"

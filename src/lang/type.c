@@ -7,30 +7,24 @@
 
 #define ROUND8(n) (((n) + 7u) & ~7u)
 
+static struct ltype *type_make(struct ltypes *t, struct ltype type)
+{
+	return arena_dup(t->arena, &type, sizeof(type));
+}
+
 struct ltype *lt_new(struct ltypes *t, enum lt_kind kind, uint32_t size)
 {
-	struct ltype *r = arena_alloc(t->arena, sizeof(*r));
-
-	r->kind = kind;
-	r->size = size;
-	r->space = LS_BPF;
-	return r;
+	return type_make(t, (struct ltype){ .kind = kind, .size = size, .space = LS_BPF });
 }
 
 const struct ltype *lt_int(struct ltypes *t, unsigned size, bool is_signed)
 {
-	struct ltype *r = lt_new(t, LT_INT, size);
-
-	r->is_signed = is_signed;
-	return r;
+	return type_make(t, (struct ltype){ LT_INT, size, is_signed, .space = LS_BPF });
 }
 
 const struct ltype *lt_bool(struct ltypes *t)
 {
-	struct ltype *r = lt_new(t, LT_INT, 1);
-
-	r->is_bool = true;
-	return r;
+	return type_make(t, (struct ltype){ LT_INT, 1, .is_bool = true, .space = LS_BPF });
 }
 
 const struct ltype *lt_string(struct ltypes *t, uint32_t size)
@@ -40,28 +34,18 @@ const struct ltype *lt_string(struct ltypes *t, uint32_t size)
 
 const struct ltype *lt_ptr(struct ltypes *t, const struct ltype *to, enum lt_space space)
 {
-	struct ltype *r = lt_new(t, LT_PTR, 8);
-
-	r->elem = to;
-	r->space = space;
-	return r;
+	return type_make(t, (struct ltype){ LT_PTR, 8, .elem = to, .space = space });
 }
 
 const struct ltype *lt_array(struct ltypes *t, const struct ltype *elem, uint32_t n)
 {
-	struct ltype *r = lt_new(t, LT_ARRAY, elem->size * n);
-
-	r->elem = elem;
-	r->n = n;
-	return r;
+	return type_make(t, (struct ltype){ LT_ARRAY, elem->size * n, .elem = elem, .n = n,
+					    .space = LS_BPF });
 }
 
 const struct ltype *lt_record(struct ltypes *t, struct lrecord *rec)
 {
-	struct ltype *r = lt_new(t, LT_RECORD, rec->size);
-
-	r->rec = rec;
-	return r;
+	return type_make(t, (struct ltype){ LT_RECORD, rec->size, .rec = rec, .space = LS_BPF });
 }
 
 const struct ltype *lt_tuple(struct ltypes *t, const struct ltype **item, uint32_t n)
@@ -216,14 +200,6 @@ uint32_t lt_lhist_buckets(const struct ltype *t)
 	return (uint32_t)((t->max - t->min) / t->step) + 2;
 }
 
-static void int_text(const struct ltype *t, struct strbuf *b)
-{
-	if (t->is_bool)
-		strbuf_puts(b, "bool");
-	else
-		strbuf_printf(b, "%sint%u", t->is_signed ? "" : "u", t->size * 8);
-}
-
 void lt_text(const struct ltype *t, struct strbuf *b)
 {
 	static const char *const names[] = {
@@ -242,7 +218,12 @@ void lt_text(const struct ltype *t, struct strbuf *b)
 	};
 
 	switch (t->kind) {
-	case LT_INT: int_text(t, b); break;
+	case LT_INT:
+		if (t->is_bool)
+			strbuf_puts(b, "bool");
+		else
+			strbuf_printf(b, "%sint%u", t->is_signed ? "" : "u", t->size * 8);
+		break;
 	case LT_STRING: strbuf_printf(b, "string[%u]", t->size); break;
 	case LT_PTR:
 		lt_text(t->elem, b);

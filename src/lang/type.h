@@ -9,10 +9,6 @@
 #ifndef KYMO_LANG_TYPE_H
 #define KYMO_LANG_TYPE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/mem.h"
 #include "base/str.h"
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "calc/program/replay.h"
 
-#include <string.h>
-
 #include "calc/profile/names.h"
 #include "event/match.h"
-#include "event/task.h"
 #include "lang/vm/vm.h"
 
 #define WRITE_BYTES 65536u

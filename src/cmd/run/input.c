@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo run -i: the same program over a recording. And the headers that a program includes. */
-#include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/guard.h"
-#include "base/mem.h"
 #include "calc/program/replay.h"
-#include "cmd/command.h"
 #include "cmd/run/run.h"
 #include "cmd/share/input.h"
 #include "view/run/show.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cmd/command.h"
-#include "event/type.h"
 #include "lang/parse/parse.h"
 
 struct listing {

@@ -6,14 +6,9 @@
  * A process of its own records the whole machine from before the probes are attached
  * until after they are gone.
  */
-#include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/mem.h"
-#include "base/vec.h"
 #include "cmd/record/record.h"
 #include "cmd/run/run.h"
 #include "cmd/share/event_opts.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo run: programs of the tracing language (bpftrace's), live. */
-#include <fcntl.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 #include <wordexp.h>
 
 #include "base/file.h"
@@ -205,15 +201,6 @@ int run_compiled(struct lang_program *p, struct run_env *env, const struct run_o
 	return r;
 }
 
-static int run_cmd_info(struct run_env *env)
-{
-	AUTO_STRBUF text = { 0 };
-
-	run_info(env, &text);
-	fputs(strbuf_str(&text), stdout);
-	return 0;
-}
-
 static int load_each(struct args *a, struct run_env *env, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
@@ -371,6 +358,7 @@ static int run_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	bool asks = a->info || a->each || a->list;
+	AUTO_STRBUF info = { 0 };
 	struct run_opts o;
 	struct run_env env;
 	int r, code = 0;
@@ -390,10 +378,12 @@ static int run_run(void *args, int argc, char **argv, struct err *e)
 		run_walker_cancel(o.walker);
 	else if (!asks)
 		r = run_text(a, &env, &o, argc, argv, &code, e);
+	else if (a->info)
+		run_info(&env, &info);
 	else
-		r = a->info   ? run_cmd_info(&env)
-		    : a->each ? load_each(a, &env, e)
-			      : run_list(&env, argc ? argv[0] : "*", a->verbose, e);
+		r = a->each ? load_each(a, &env, e)
+			    : run_list(&env, argc ? argv[0] : "*", a->verbose, e);
+	fputs(strbuf_str(&info), stdout);
 	run_env_close(&env);
 	vec_free(&a->includes.dirs);
 	vec_free(&a->headers);

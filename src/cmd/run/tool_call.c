@@ -9,11 +9,17 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/str.h"
 #include "cmd/run/tool.h"
 #include "cmd/share/event_opts.h"
 #include "kern/proc.h"
 #include "live/run/env.h"
+
+/* --NAME=NUMBER */
+static int tool_call_put(struct tool_call *c, const char *name, uint64_t v)
+{
+	vec_push(&c->args, arena_printf(&c->arena, "--%s=%llu", name, (unsigned long long)v));
+	return 0;
+}
 
 static int tool_call_device(struct tool_call *c, const char *name, const char *s, struct err *e)
 {
@@ -32,8 +38,7 @@ static int tool_call_device(struct tool_call *c, const char *name, const char *s
 		err_set(e, EINVAL, "there is no device '%s'", s);
 		return err_hint(e, "its numbers or its name, such as 202,1 or vda: lsblk");
 	}
-	vec_push(&c->args, arena_printf(&c->arena, "--%s=%u", name, major << 20 | minor));
-	return 0;
+	return tool_call_put(c, name, major << 20 | minor);
 }
 
 /* perf-tools takes expressions: ^ and $ and .* are those in use. */
@@ -67,8 +72,7 @@ static int tool_call_user(struct tool_call *c, const char *name, const char *s, 
 			return err_set(e, EINVAL, "there is no user '%s'", s);
 		id = p->pw_uid;
 	}
-	vec_push(&c->args, arena_printf(&c->arena, "--%s=%u", name, (unsigned)id));
-	return 0;
+	return tool_call_put(c, name, (unsigned)id);
 }
 
 /* 0 is all of them, as in bcc's tools. */
@@ -159,8 +163,7 @@ static int tool_call_flags(struct tool_call *c, const char *name, const char *s,
 		}
 		sum |= v;
 	}
-	vec_push(&c->args, arena_printf(&c->arena, "--%s=%llu", name, (unsigned long long)sum));
-	return 0;
+	return tool_call_put(c, name, sum);
 }
 
 static int error_number(struct tool_call *c, const char *name, const char *s, struct err *e)
@@ -175,8 +178,7 @@ static int error_number(struct tool_call *c, const char *name, const char *s, st
 		err_set(e, EINVAL, "there is no error '%s'", s);
 		return err_hint(e, "its number or its name, such as ENOENT");
 	}
-	vec_push(&c->args, arena_printf(&c->arena, "--%s=%u", name, (unsigned)v));
-	return 0;
+	return tool_call_put(c, name, (unsigned)v);
 }
 
 static int call_number(struct tool_call *c, const char *name, const char *s, struct err *e)
@@ -190,8 +192,7 @@ static int call_number(struct tool_call *c, const char *name, const char *s, str
 			e,
 			"its name, such as openat: kymo run -l 'tracepoint:syscalls:sys_enter_*'");
 	}
-	vec_push(&c->args, arena_printf(&c->arena, "--%s=%u", name, (unsigned)v));
-	return 0;
+	return tool_call_put(c, name, (unsigned)v);
 }
 
 static void tool_call_replace(struct tool_call *c, const char *old, const char *by)

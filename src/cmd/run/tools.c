@@ -6,11 +6,6 @@
  */
 #define OPT_ARGS struct args
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/str.h"
 #include "base/term.h"
 #include "cmd/run/run.h"
 #include "cmd/run/tool.h"

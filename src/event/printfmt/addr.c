@@ -2,7 +2,6 @@
 /* What %pI, %pM and %pU show: addresses of networks and cards, and UUIDs. */
 #include <string.h>
 
-#include "base/str.h"
 #include "event/printfmt/impl.h"
 
 static void put_ip4(char how, const uint8_t *p, struct strbuf *b)

@@ -2,11 +2,8 @@
 /* The words of print formats, and formats cut into pieces of text and conversions with their
  * arguments. */
 #include <ctype.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "base/vec.h"
 #include "event/printfmt/impl.h"
 

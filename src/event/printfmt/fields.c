@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "event/printfmt/impl.h"
 
 static bool printable(const char *s, size_t n)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Print formats, from text to trees: a parser for C's expressions. */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -111,14 +110,22 @@ static bool choices(struct parser *p, struct node *n)
 	return !p->failed && scan_take(p, ')');
 }
 
-static struct node *choice_node(struct parser *p, enum node_kind kind)
+/* "(a," of a function with several arguments. */
+static struct node *first_argument(struct parser *p, enum node_kind kind)
 {
 	struct node *n = node(p, kind);
 
 	if (!n || !scan_take(p, '('))
 		return NULL;
 	n->a = printfmt_expression(p);
-	if (p->failed || !scan_take(p, ','))
+	return !p->failed && scan_take(p, ',') ? n : NULL;
+}
+
+static struct node *choice_node(struct parser *p, enum node_kind kind)
+{
+	struct node *n = first_argument(p, kind);
+
+	if (!n)
 		return NULL;
 	if (kind == NODE_FLAGS) {
 		if (p->now.kind != T_STRING)
@@ -133,12 +140,9 @@ static struct node *choice_node(struct parser *p, enum node_kind kind)
 /* name(a, b[, c]) */
 static struct node *array_node(struct parser *p, enum node_kind kind, int args)
 {
-	struct node *n = node(p, kind);
+	struct node *n = first_argument(p, kind);
 
-	if (!n || !scan_take(p, '('))
-		return NULL;
-	n->a = printfmt_expression(p);
-	if (p->failed || !scan_take(p, ','))
+	if (!n)
 		return NULL;
 	n->b = printfmt_expression(p);
 	if (args == 3 && !p->failed && scan_take(p, ','))
@@ -264,13 +268,10 @@ static struct node *name_expression(struct parser *p)
 	}
 	if (scan_is_name(p, "__builtin_expect")) {
 		scan_next(p);
-		if (!scan_take(p, '('))
-			return NULL;
-		n = printfmt_expression(p);
-		if (p->failed || !scan_take(p, ','))
-			return NULL;
-		printfmt_expression(p);
-		return !p->failed && scan_take(p, ')') ? n : NULL;
+		n = first_argument(p, NODE_CAST);
+		if (n)
+			printfmt_expression(p);
+		return n && !p->failed && scan_take(p, ')') ? (struct node *)n->a : NULL;
 	}
 	if (scan_is_name(p, "sizeof")) {
 		n = node(p, NODE_NUMBER);
@@ -357,8 +358,7 @@ static struct node *unary(struct parser *p)
 
 	if (++p->depth > MAX_DEPTH)
 		return scan_fail(p, "nested too deeply");
-	if (scan_is_op(p, '!') || scan_is_op(p, '~') || scan_is_op(p, '-') || scan_is_op(p, '+') ||
-	    scan_is_op(p, '&') || scan_is_op(p, '*')) {
+	if (p->now.kind == T_OP && p->now.op < 128 && strchr("!~-+&*", (int)p->now.op)) {
 		n = node(p, NODE_UNARY);
 		if (n) {
 			n->op = p->now.op;
@@ -374,29 +374,20 @@ static struct node *unary(struct parser *p)
 
 static int strength(const struct parser *p)
 {
-	if (p->now.kind != T_OP)
-		return 0;
-	switch (p->now.op) {
-	case '*':
-	case '/':
-	case '%': return 10;
-	case '+':
-	case '-': return 9;
-	case OP2('<', '<'):
-	case OP2('>', '>'): return 8;
-	case '<':
-	case '>':
-	case OP2('<', '='):
-	case OP2('>', '='): return 7;
-	case OP2('=', '='):
-	case OP2('!', '='): return 6;
-	case '&': return 5;
-	case '^': return 4;
-	case '|': return 3;
-	case OP2('&', '&'): return 2;
-	case OP2('|', '|'): return 1;
-	default: return 0;
-	}
+	static const struct {
+		unsigned op;
+		int strength;
+	} ops[] = { { '*', 10 },	  { '/', 10 },		{ '%', 10 },
+		    { '+', 9 },		  { '-', 9 },		{ OP2('<', '<'), 8 },
+		    { OP2('>', '>'), 8 }, { '<', 7 },		{ '>', 7 },
+		    { OP2('<', '='), 7 }, { OP2('>', '='), 7 }, { OP2('=', '='), 6 },
+		    { OP2('!', '='), 6 }, { '&', 5 },		{ '^', 4 },
+		    { '|', 3 },		  { OP2('&', '&'), 2 }, { OP2('|', '|'), 1 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
+		if (scan_is_op(p, ops[i].op))
+			return ops[i].strength;
+	return 0;
 }
 
 static struct node *binary(struct parser *p, int least)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Print formats, run on a record. Nothing outside the record is read. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "event/spec/int.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <string.h>
 
 #define WINDOW 96 /* bytes of the text that are shown */

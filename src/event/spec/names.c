@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/spec/names.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #define HW(n, a, c, about)                                                        \
 	{                                                                         \

@@ -7,9 +7,6 @@
 #ifndef KYMO_EVENT_SPEC_NAMES_H
 #define KYMO_EVENT_SPEC_NAMES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "event/spec/spec.h"
 
 struct spec_name {

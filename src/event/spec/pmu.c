@@ -9,7 +9,6 @@
 #include "event/spec/int.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct code {

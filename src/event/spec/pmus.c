@@ -7,7 +7,6 @@
 #include "event/spec/int.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool spec_pmu_is_hybrid(const struct env_pmu *pmu)

@@ -11,8 +11,6 @@
 #define KYMO_EVENT_SPEC_SPEC_H
 
 #include <linux/perf_event.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"

@@ -5,7 +5,6 @@
  */
 #include "event/spec/int.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #define TERMS_MAX 64

@@ -10,7 +10,6 @@
  */
 #include "event/syscall/syscall.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -9,7 +9,6 @@
 #define KYMO_EVENT_SYSCALL_SYSCALL_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 enum syscall_abi { SYSCALL_X86_64, SYSCALL_I386, SYSCALL_AARCH64, SYSCALL_ARM, SYSCALL_ABIS };
 

@@ -2,7 +2,6 @@
 /* Builtins, and arguments of probes. */
 #include <string.h>
 
-#include "event/type.h"
 #include "lang/check/check.h"
 
 static const struct {

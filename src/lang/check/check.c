@@ -10,9 +10,6 @@
 #include "lang/parse/parse.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 void check_init(struct checker *c, struct lang_program *p, const struct lang_env *env,

@@ -3,7 +3,6 @@
 #include "lang/check/check.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <signal.h>
 #include <string.h>
 

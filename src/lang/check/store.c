@@ -53,7 +53,6 @@ const struct ltype *check_stored(struct checker *c, const struct ltype *t)
 void check_map_keys(struct checker *c, struct node *n)
 {
 	const struct ltype *item[32], *key, *merged;
-	bool is_tuple = n->n == 1 && n->list[0]->kind == N_TUPLE;
 	struct lang_map *m;
 	uint32_t count = 0;
 
@@ -75,14 +74,12 @@ void check_map_keys(struct checker *c, struct node *n)
 		if (n->n == 1 && t->kind == LT_TUPLE) { /* @x[(1, 2)] and @x[1, 2] are the same */
 			for (uint32_t k = 0; k < t->n && count < ARRAY_SIZE(item); k++)
 				item[count++] = check_stored(c, t->item[k]);
-			is_tuple = true;
 		} else {
 			item[count++] = check_stored(c, t);
 		}
 	}
 	key = count ? lt_tuple(c->t, item, count) : NULL;
 	m = &c->p->maps.data[n->map];
-	(void)is_tuple;
 	if (!m->key && !m->key_size) { /* first use: key_size marks that it was seen */
 		m->key = key;
 		m->key_size = key ? key->size : 4;

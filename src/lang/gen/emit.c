@@ -3,8 +3,6 @@
 #include "lang/gen/ir.h"
 #include "lang/lang.h"
 
-#include <string.h>
-
 #define R0 0
 #define R5 5
 #define FP 10

@@ -2,8 +2,6 @@
 /* Expressions. */
 #include "lang/gen/gen.h"
 
-#include <string.h>
-
 /* An index into memory the verifier watches must be provably inside. */
 static struct ir_val gen_bounded(struct gen *g, struct ir_val i, uint32_t n)
 {

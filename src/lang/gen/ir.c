@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lang/gen/ir.h"
 
-#include <stdarg.h>
-#include <string.h>
-
 int ir_reg(struct ir_func *f)
 {
 	return f->n_regs++;

@@ -10,8 +10,6 @@
 #define KYMO_LANG_GEN_IR_H
 
 #include <linux/bpf.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "base/str.h"
 #include "base/vec.h"

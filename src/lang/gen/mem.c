@@ -2,8 +2,6 @@
 /* Memory: the program's own (stack, scratch, variables), and reading any other. */
 #include "lang/gen/gen.h"
 
-#include <string.h>
-
 #define ROUND8(n) (((n) + 7u) & ~7u)
 #define ON_STACK_MAX 72u
 #define SCRATCH_MAX 32768u /* a value of a per-CPU map */

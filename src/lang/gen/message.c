@@ -6,7 +6,6 @@
  * it looks by itself every few milliseconds. What the session must not miss (exit,
  * print, clear) has a second ring for when the first is full.
  */
-#include <string.h>
 
 #include "lang/gen/gen.h"
 

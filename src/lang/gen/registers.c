@@ -43,42 +43,6 @@ static void regs_drop(uint64_t *set, int64_t r)
 	set[r / 64] &= ~(1ull << (r % 64));
 }
 
-static void flow_make(const struct ir_func *f, struct flow *w)
-{
-	size_t n = f->ins.n, b = 0;
-
-	*w = (struct flow){ .words = (size_t)f->n_regs / 64 + 1 };
-	w->of_label = mem_alloc(((size_t)f->n_labels + 1) * sizeof(int));
-	w->block = mem_alloc((n + 1) * sizeof(*w->block));
-	for (size_t i = 0; i < n;) {
-		struct block *k = &w->block[b];
-
-		k->first = (uint32_t)i;
-		do {
-			if (f->ins.data[i].op == IR_LABEL)
-				w->of_label[f->ins.data[i].label] = (int)b;
-			i++;
-		} while (i < n && !ends_block(&f->ins.data[i - 1]) &&
-			 f->ins.data[i].op != IR_LABEL);
-		k->last = (uint32_t)i - 1;
-		b++;
-	}
-	w->n = b;
-	w->bits = mem_alloc((b + 1) * 2 * w->words * sizeof(uint64_t));
-	for (size_t i = 0; i < b; i++) {
-		struct block *k = &w->block[i];
-		const struct ir_ins *last = &f->ins.data[k->last];
-
-		k->in = w->bits + i * 2 * w->words;
-		k->out = k->in + w->words;
-		k->next[0] = k->next[1] = -1;
-		if (last->op != IR_RET && last->op != IR_JMP && i + 1 < b)
-			k->next[0] = (int)i + 1;
-		if (last->op == IR_JMP || last->op == IR_JCC || last->op == IR_MAY_GOTO)
-			k->next[1] = w->of_label[last->label];
-	}
-}
-
 static void flow_free(struct flow *w)
 {
 	free(w->of_label);
@@ -185,6 +149,45 @@ static void registers_reach(struct flow *w)
 	vec_free(&todo);
 }
 
+/* The blocks, where they lead, and what lives at their ends. */
+static void flow_make(const struct ir_func *f, struct flow *w)
+{
+	size_t n = f->ins.n, b = 0;
+
+	*w = (struct flow){ .words = (size_t)f->n_regs / 64 + 1 };
+	w->of_label = mem_alloc(((size_t)f->n_labels + 1) * sizeof(int));
+	w->block = mem_alloc((n + 1) * sizeof(*w->block));
+	for (size_t i = 0; i < n;) {
+		struct block *k = &w->block[b];
+
+		k->first = (uint32_t)i;
+		do {
+			if (f->ins.data[i].op == IR_LABEL)
+				w->of_label[f->ins.data[i].label] = (int)b;
+			i++;
+		} while (i < n && !ends_block(&f->ins.data[i - 1]) &&
+			 f->ins.data[i].op != IR_LABEL);
+		k->last = (uint32_t)i - 1;
+		b++;
+	}
+	w->n = b;
+	w->bits = mem_alloc((b + 1) * 2 * w->words * sizeof(uint64_t));
+	for (size_t i = 0; i < b; i++) {
+		struct block *k = &w->block[i];
+		const struct ir_ins *last = &f->ins.data[k->last];
+
+		k->in = w->bits + i * 2 * w->words;
+		k->out = k->in + w->words;
+		k->next[0] = k->next[1] = -1;
+		if (last->op != IR_RET && last->op != IR_JMP && i + 1 < b)
+			k->next[0] = (int)i + 1;
+		if (last->op == IR_JMP || last->op == IR_JCC || last->op == IR_MAY_GOTO)
+			k->next[1] = w->of_label[last->label];
+	}
+	registers_reach(w);
+	registers_liveness(f, w);
+}
+
 /* One round: true when something was dropped. */
 static bool clean_once(struct ir_func *f)
 {
@@ -193,8 +196,6 @@ static bool clean_once(struct ir_func *f)
 	bool any = false;
 
 	flow_make(f, &w);
-	registers_reach(&w);
-	registers_liveness(f, &w);
 	live = mem_alloc(w.words * sizeof(*live));
 	for (size_t b = 0; b < w.n; b++) {
 		struct block *k = &w.block[b];
@@ -281,8 +282,6 @@ static struct interval *registers_intervals(const struct ir_func *f)
 	struct flow w;
 
 	flow_make(f, &w);
-	registers_reach(&w);
-	registers_liveness(f, &w);
 	for (int r = 0; r < f->n_regs; r++)
 		v[r].reg = r;
 	for (size_t b = 0; b < w.n; b++) {

@@ -77,6 +77,16 @@ static void ends_there(struct gen *g, const struct node *n, struct place p, uint
 			  differ);
 }
 
+static void literal_last(struct node **a, struct node **b)
+{
+	struct node *t = *a;
+
+	if (t->kind == N_STR) {
+		*a = *b;
+		*b = t;
+	}
+}
+
 void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int label)
 {
 	struct gen_mark mark = gen_mark(g);
@@ -102,12 +112,7 @@ void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int lab
 		ir_branch(g->f, when ? BPF_JEQ : BPF_JNE, x, gen_word(g, b), label);
 		return;
 	}
-	if (a->kind == N_STR) {
-		struct node *t = a;
-
-		a = b;
-		b = t;
-	}
+	literal_last(&a, &b);
 	if (b->kind == N_STR && a->type->kind == LT_STRING) {
 		uint32_t have = lt_stored(a->type), need = ((uint32_t)b->slen + 8) & ~7u;
 
@@ -139,12 +144,7 @@ static struct ir_val strncmp_of(struct gen *g, struct node *n)
 
 	if (a->kind == N_STR && b->kind == N_STR)
 		return IR_IMM(strncmp(a->s, b->s, len) != 0);
-	if (a->kind == N_STR) {
-		struct node *t = a;
-
-		a = b;
-		b = t;
-	}
+	literal_last(&a, &b);
 	if (b->kind == N_STR) {
 		all = lt_stored(a->type);
 		if (len > b->slen + 1)

@@ -9,7 +9,6 @@
 #include "lang/parse/parse.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <string.h>
 
 void parse_advance(struct parser *p)
@@ -571,27 +570,20 @@ static bool block_follows(const struct parser *p)
 
 static int parse_precedence(const struct parser *p)
 {
-	switch (p->tok.kind) {
-	case '*':
-	case '%': return 10;
-	case '/': return p->in_predicate && block_follows(p) ? 0 : 10;
-	case '+':
-	case '-': return 9;
-	case T_SHL:
-	case T_SHR: return 8;
-	case '<':
-	case '>':
-	case T_LE:
-	case T_GE: return 7;
-	case T_EQ:
-	case T_NE: return 6;
-	case '&': return 5;
-	case '^': return 4;
-	case '|': return 3;
-	case T_AND: return 2;
-	case T_OR: return 1;
-	default: return 0;
-	}
+	static const struct {
+		int tok, prec;
+	} ops[] = {
+		{ '*', 10 },  { '%', 10 }, { '/', 10 }, { '+', 9 },  { '-', 9 },   { T_SHL, 8 },
+		{ T_SHR, 8 }, { '<', 7 },  { '>', 7 },	{ T_LE, 7 }, { T_GE, 7 },  { T_EQ, 6 },
+		{ T_NE, 6 },  { '&', 5 },  { '^', 4 },	{ '|', 3 },  { T_AND, 2 }, { T_OR, 1 }
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
+		if (ops[i].tok == p->tok.kind)
+			return ops[i].tok == '/' && p->in_predicate && block_follows(p)
+				       ? 0
+				       : ops[i].prec;
+	return 0;
 }
 
 struct node *parse_binary(struct parser *p, int min)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Statements: blocks, loops, assignments, declarations. */
-#include <string.h>
 
 #include "lang/parse/parse.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The conversions of printf() and its like. */
-#include <string.h>
 
 #include "view/run/show.h"
 

@@ -11,7 +11,6 @@
  * What stands behind the colon of the heading is the name of the counts.
  */
 #include <math.h>
-#include <string.h>
 
 #include "view/run/show.h"
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers of the kernel that have names: syscall_name(), signal_name(), cap_name(), disk_name(). */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "event/syscall/syscall.h"
 #include "view/run/show.h"
 

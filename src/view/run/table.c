@@ -3,7 +3,6 @@
  * table(): a map under the names of its columns, as the tools of old print it. Keys stand left,
  * values right, and columns are as wide as what is in them; rows are sorted by the last column.
  */
-#include <stdlib.h>
 
 #include "view/run/show.h"
 

@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <pwd.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/guard.h"
