@@ -60,7 +60,8 @@ static int one(const char *path, const struct stat *st, int flag, struct FTW *ft
 	total.rows += t->n_rows;
 	total.bad += t->n_bad;
 	total.full += t->n_full;
-	total.bytes += ehframe_table_size(t);
+	total.bytes += sizeof(*t) + ((size_t)t->n_chunks + 1 + t->n_rows) * 4 +
+		       t->n_rules * sizeof(*t->rules);
 	total.text += (size_t)t->n_chunks * EHFRAME_CHUNK;
 	for (uint32_t i = 0; i < t->n_rules; i++)
 		map_at(&total.distinct, map_hash_bytes(&t->rules[i], sizeof(t->rules[i])));

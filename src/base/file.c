@@ -8,6 +8,7 @@
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -213,17 +214,44 @@ bool file_exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-void file_make_folders(const char *path, unsigned mode)
+void file_make_folders(int dir, const char *path, unsigned mode)
 {
 	AUTO_FREE char *copy = mem_strdup(path);
 
 	for (char *p = copy + 1; *copy && *p; p++)
 		if (*p == '/') {
 			*p = 0;
-			mkdir(copy, mode);
+			mkdirat(dir, copy, mode);
 			*p = '/';
 		}
-	mkdir(copy, mode);
+	mkdirat(dir, copy, mode);
+}
+
+void file_empty_folder(int folder)
+{
+	int own = fcntl(folder, F_DUPFD_CLOEXEC, 3);
+	DIR *d = own >= 0 ? fdopendir(own) : NULL;
+	const struct dirent *x;
+
+	if (!d && own >= 0)
+		close(own);
+	if (!d)
+		return;
+	rewinddir(d);
+	while ((x = readdir(d)))
+		unlinkat(folder, x->d_name, 0); /* folders, like . and .., stay */
+	closedir(d);
+}
+
+int file_drop_folders(int dir, char *path)
+{
+	for (char *slash;; *slash = 0) {
+		if (unlinkat(dir, path, AT_REMOVEDIR) < 0)
+			return errno == ENOTEMPTY || errno == EEXIST ? 0 : -errno;
+		slash = strrchr(path, '/');
+		if (!slash)
+			return 0;
+	}
 }
 
 static int file_by_name(const void *a, const void *b)
@@ -281,23 +309,41 @@ int file_write_all(int fd, const void *data, size_t n)
 	return 0;
 }
 
-int file_replace(const char *path, const void *data, size_t n, unsigned mode)
+static int file_copy(int from, int to)
+{
+	struct stat st;
+	off_t at = 0;
+	ssize_t n = 1;
+
+	if (fstat(from, &st) < 0)
+		return -errno;
+	while (at < st.st_size && n > 0)
+		n = sendfile(to, from, &at, (size_t)(st.st_size - at));
+	return n < 0 ? -errno : 0;
+}
+
+int file_replaceat(int dir, const char *path, int from, const void *data, size_t n, unsigned mode)
 {
 	AUTO_FREE char *other = mem_printf("%s.%d", path, (int)getpid());
 	int fd, r;
 
-	unlink(other);
-	fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	unlinkat(dir, other, 0);
+	fd = openat(dir, other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	r = file_write_all(fd, data, n);
+	r = from >= 0 ? file_copy(from, fd) : file_write_all(fd, data, n);
 	if (close(fd) < 0 && r == 0)
 		r = -errno;
-	if (r == 0 && rename(other, path) < 0)
+	if (r == 0 && renameat(dir, other, dir, path) < 0)
 		r = -errno;
 	if (r < 0)
-		unlink(other);
+		unlinkat(dir, other, 0);
 	return r;
+}
+
+int file_replace(const char *path, const void *data, size_t n, unsigned mode)
+{
+	return file_replaceat(AT_FDCWD, path, -1, data, n, mode);
 }
 
 void file_drop(const char *path)

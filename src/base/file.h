@@ -54,7 +54,12 @@ int file_i64(const char *path, int64_t *ret);
 bool file_exists(const char *path);
 
 /* Make each folder of a path that is missing. Whether it is there then shows when it is opened. */
-void file_make_folders(const char *path, unsigned mode);
+void file_make_folders(int dir, const char *path, unsigned mode);
+/* All files in a folder go. */
+void file_empty_folder(int folder);
+/* A folder that is empty goes, and those above it up to dir. path is cut. -errno for another reason
+ * than that it is not empty. */
+int file_drop_folders(int dir, char *path);
 
 /* Names in a directory, sorted, "." and ".." left out. Free with file_names_free. */
 struct file_names {
@@ -64,7 +69,12 @@ struct file_names {
 int file_list(const char *dir, struct file_names *ret);
 void file_names_free(struct file_names *names);
 
-/* A file of our own in a folder of our own: the text takes the place of what is there. -errno. */
+/*
+ * A file of our own in a folder of our own: data, or a copy of what from (-1: none) has, takes the
+ * place of what is there. It is written beside its place and renamed: whoever looks sees all or
+ * nothing. -errno.
+ */
+int file_replaceat(int dir, const char *path, int from, const void *data, size_t n, unsigned mode);
 int file_replace(const char *path, const void *data, size_t n, unsigned mode);
 /* Remove what was begun under this name; a device or pipe that the user named stays. */
 void file_drop(const char *path);

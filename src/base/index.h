@@ -29,7 +29,7 @@ static inline void index_grow(struct index *x)
 	uint64_t *old = x->slot;
 	size_t old_cap = x->cap;
 
-	x->cap = old_cap ? old_cap * 2 : 1024;
+	x->cap = old_cap ? old_cap * 2 : 64;
 	x->slot = mem_table(x->cap * sizeof(*x->slot), true);
 	for (size_t i = 0; i < old_cap; i++) {
 		size_t at = (old[i] >> 32) & (x->cap - 1);
@@ -51,8 +51,7 @@ static inline uint32_t index_next(const struct index *x, uint64_t hash, size_t *
 	return (uint32_t)x->slot[*at];
 }
 
-/* Each that may be the one, as k: the rest is up to the caller. at is a free slot behind the last.
- */
+/* Each that may be the one, as k, from index_first() on; then at is the free slot for a new one. */
 #define index_each(x, hash, at, k) \
 	for (; ((k) = index_next((x), (hash), &(at))); (at) = ((at) + 1) & ((x)->cap - 1))
 

@@ -90,58 +90,30 @@ void map_free(struct map *m)
 	*m = (struct map){ 0 };
 }
 
-/* The slot that holds the string, or the free one where it belongs. */
-static struct strtab_slot *strtab_slot(const struct strtab *t, const char *s, size_t n,
-				       uint32_t hash)
+static bool strtab_is(const struct strtab *t, uint32_t id, const char *s, size_t n)
 {
-	size_t i = hash & (t->slot_cap - 1);
-
-	for (; t->slots[i].id; i = (i + 1) & (t->slot_cap - 1)) {
-		const char *name = t->slots[i].hash == hash ? t->name[t->slots[i].id - 1] : NULL;
-
-		if (name && strncmp(name, s, n) == 0 && !name[n])
-			break;
-	}
-	return &t->slots[i];
-}
-
-static void strtab_double(struct strtab *t)
-{
-	AUTO_FREE struct strtab_slot *old = t->slots;
-	size_t n = t->slot_cap;
-
-	t->slot_cap = n ? n * 2 : 64;
-	t->slots = mem_table(t->slot_cap * sizeof(*t->slots), true);
-	for (size_t k = 0; k < n; k++) {
-		size_t i = old[k].hash & (t->slot_cap - 1);
-
-		if (!old[k].id)
-			continue;
-		while (t->slots[i].id)
-			i = (i + 1) & (t->slot_cap - 1);
-		t->slots[i] = old[k];
-	}
+	return strncmp(t->name[id], s, n) == 0 && !t->name[id][n];
 }
 
 uint32_t strtab_addn(struct strtab *t, const char *s, size_t n)
 {
-	struct strtab_slot *slot;
-	uint32_t hash;
+	uint64_t hash;
+	uint32_t k;
+	size_t at;
 
 	n = strnlen(s, n);
-	hash = (uint32_t)map_hash_bytes(s, n);
-	if ((t->n + 1) * 2 > t->slot_cap)
-		strtab_double(t);
-	slot = strtab_slot(t, s, n, hash);
-	if (slot->id)
-		return slot->id - 1;
+	hash = map_hash_bytes(s, n);
+	at = index_first(&t->index, hash);
+	index_each (&t->index, hash, at, k)
+		if (strtab_is(t, k - 1, s, n))
+			return k - 1;
 	if (t->n == t->cap) {
 		t->cap = t->cap ? t->cap * 2 : 32;
 		t->name = mem_grow(t->name, t->cap * sizeof(*t->name));
 	}
 	t->name[t->n] = arena_strndup(&t->arena, s, n);
-	*slot = (struct strtab_slot){ hash, (uint32_t)++t->n };
-	return slot->id - 1;
+	index_set(&t->index, at, hash, ++t->n);
+	return (uint32_t)t->n - 1;
 }
 
 uint32_t strtab_add(struct strtab *t, const char *s)
@@ -151,19 +123,23 @@ uint32_t strtab_add(struct strtab *t, const char *s)
 
 uint32_t strtab_find(const struct strtab *t, const char *s)
 {
-	const struct strtab_slot *slot;
 	size_t n = strlen(s);
+	uint64_t hash = map_hash_bytes(s, n);
+	size_t at = (uint32_t)hash & (t->index.cap - 1);
+	uint32_t k;
 
-	if (!t->slot_cap)
+	if (!t->n)
 		return STRTAB_NONE;
-	slot = strtab_slot(t, s, n, (uint32_t)map_hash_bytes(s, n));
-	return slot->id ? slot->id - 1 : STRTAB_NONE;
+	index_each (&t->index, hash, at, k)
+		if (strtab_is(t, k - 1, s, n))
+			return k - 1;
+	return STRTAB_NONE;
 }
 
 void strtab_free(struct strtab *t)
 {
 	arena_free(&t->arena);
 	free(t->name);
-	free(t->slots);
+	index_free(&t->index);
 	*t = (struct strtab){ 0 };
 }

@@ -8,11 +8,7 @@
 #ifndef KYMO_BASE_MAP_H
 #define KYMO_BASE_MAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/mem.h"
+#include "base/index.h"
 
 static inline uint64_t map_hash(uint64_t x)
 {
@@ -39,14 +35,11 @@ uint64_t *map_find(const struct map *m, uint64_t key);
 void map_free(struct map *m);
 
 /* Interned strings: equal text, equal id; ids count from 0 in order of first sight. */
-struct strtab_slot {
-	uint32_t hash, id; /* + 1; 0 is free */
-};
 struct strtab {
 	struct arena arena;
 	const char **name; /* by id */
-	struct strtab_slot *slots;
-	size_t n, cap, slot_cap;
+	struct index index;
+	size_t n, cap;
 };
 uint32_t strtab_add(struct strtab *t, const char *s);
 uint32_t strtab_addn(struct strtab *t, const char *s, size_t n);

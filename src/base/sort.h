@@ -24,6 +24,20 @@ void sort_keys(struct sort_key *keys, size_t n);
 /* Ascending, each once: how many are left. */
 size_t sort_unique(int *v, size_t n);
 
+/* How many of n sorted things are before what is looked for: i is the number that test asks of. */
+#define SORT_FIND(n, i, test)                                         \
+	({                                                            \
+		size_t sort_lo = 0, sort_hi = (n);                    \
+		while (sort_lo < sort_hi) {                           \
+			size_t i = sort_lo + (sort_hi - sort_lo) / 2; \
+			if (test)                                     \
+				sort_lo = i + 1;                      \
+			else                                          \
+				sort_hi = i;                          \
+		}                                                     \
+		sort_lo;                                              \
+	})
+
 /*
  * For records that are mostly in order: SORT_STABLE(sort_sides, struct side, time) makes
  * static void sort_sides(struct side *a, struct side *tmp, size_t n); tmp has room for n / 2.

@@ -41,8 +41,8 @@ struct unpacked {
 struct tar {
 	struct arena arena;
 	VEC(struct entry) entries;
-	struct map by_name; /* hash of the name to 1 + the last entry with that hash */
-	VEC(uint32_t) next; /* by entry: 1 + the one before it with the same hash */
+	struct strtab names;
+	VEC(uint32_t) last; /* by name: the last entry of that name */
 	VEC(struct unpacked) unpacked;
 	pthread_mutex_t lock;
 	char *name;
@@ -170,11 +170,12 @@ static void read_pax(const uint8_t *p, size_t n, struct extended *x)
 
 static void tar_add_entry(struct tar *t, const struct entry *e)
 {
-	uint64_t *first = map_at(&t->by_name, map_hash_bytes(e->m.name, strlen(e->m.name)));
+	uint32_t name = strtab_add(&t->names, e->m.name);
 
+	if (name == t->last.n)
+		vec_push(&t->last, 0);
+	t->last.data[name] = (uint32_t)t->entries.n;
 	vec_push(&t->entries, *e);
-	vec_push(&t->next, (uint32_t)*first);
-	*first = t->entries.n;
 }
 
 /* The member of a header, with what the extended ones before it said. False: its name is refused.
@@ -332,35 +333,15 @@ static void *room(size_t n)
 /* The whole stream, whatever its frames: packed by another tool. */
 static int unpack_all(struct tar *t, const uint8_t *p, size_t n, struct err *e)
 {
-	ZSTD_DStream *d = ZSTD_createDStream();
-	ZSTD_inBuffer in = { p, n, 0 };
-	ZSTD_outBuffer out = { NULL, 0, 0 };
-	struct budget_watch watch = budget_watch();
-	size_t r = 1;
-	int err = 0;
+	uint8_t *data;
+	size_t size;
+	int r = unpack_stream(UNPACK_ZSTD, p, n, SIZE_MAX, &t->budget, t->name, &data, &size, e);
 
-	/* also what is still in the decoder when all input is in */
-	while (!ZSTD_isError(r) && (in.pos < in.size || (r && out.pos == out.size))) {
-		if (out.pos == out.size) {
-			size_t more = out.size ? out.size : 1u << 20;
-
-			err = budget_take(&t->budget, more, t->name, e);
-			if (err == 0)
-				err = budget_watch_look(&watch, t->name, e);
-			if (err < 0)
-				break;
-			out.size += more;
-			out.dst = mem_grow(out.dst, out.size);
-		}
-		r = ZSTD_decompressStream(d, &out, &in);
-	}
-	budget_watch_end(&watch);
-	ZSTD_freeDStream(d);
-	vec_push(&t->unpacked, (struct unpacked){ out.dst, 0 });
-	if (err < 0)
-		return err;
-	t->cut = r != 0;
-	return walk(t, out.dst, out.pos, e);
+	vec_push(&t->unpacked, (struct unpacked){ data, 0 });
+	if (r < 0)
+		return r;
+	t->cut = r;
+	return walk(t, data, size, e);
 }
 
 /* The first bytes of a frame. */
@@ -448,8 +429,8 @@ static const uint8_t *unpack(struct tar *t, struct entry *x, struct err *e)
 static void forget_entries(struct tar *t)
 {
 	vec_free(&t->entries);
-	vec_free(&t->next);
-	map_free(&t->by_name);
+	vec_free(&t->last);
+	strtab_free(&t->names);
 	t->refused = 0;
 	t->cut = false;
 }
@@ -549,12 +530,9 @@ const struct tar_member *tar_at(const struct tar *t, size_t i)
 
 const struct tar_member *tar_find(const struct tar *t, const char *name)
 {
-	const uint64_t *first = map_find(&t->by_name, map_hash_bytes(name, strlen(name)));
+	uint32_t at = strtab_find(&t->names, name);
 
-	for (uint64_t i = first ? *first : 0; i; i = t->next.data[i - 1])
-		if (strcmp(t->entries.data[i - 1].m.name, name) == 0)
-			return &t->entries.data[i - 1].m;
-	return NULL;
+	return at == STRTAB_NONE ? NULL : &t->entries.data[t->last.data[at]].m;
 }
 
 const void *tar_data(struct tar *t, const struct tar_member *m, struct err *e)

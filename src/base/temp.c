@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/temp.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -37,24 +36,6 @@ static int temp_take(const char *path)
 	return -1;
 }
 
-static void temp_empty(int fd)
-{
-	int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	DIR *d = own >= 0 ? fdopendir(own) : NULL;
-	struct dirent *x;
-
-	if (!d) {
-		if (own >= 0)
-			close(own);
-		return;
-	}
-	rewinddir(d);
-	while ((x = readdir(d)))
-		if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
-			unlinkat(fd, x->d_name, 0);
-	closedir(d);
-}
-
 static void sweep(const char *dir)
 {
 	struct file_names names = { 0 };
@@ -71,7 +52,7 @@ static void sweep(const char *dir)
 		fd = temp_take(path);
 		if (fd < 0)
 			continue;
-		temp_empty(fd);
+		file_empty_folder(fd);
 		rmdir(path);
 		close(fd);
 	}
@@ -131,7 +112,7 @@ void temp_remove(struct temp *t)
 {
 	if (!t->path)
 		return;
-	temp_empty(t->fd);
+	file_empty_folder(t->fd);
 	rmdir(t->path);
 	close(t->fd);
 	free(t->path);

@@ -14,7 +14,7 @@ struct renewal {
 size_t tasks_size(const struct tasks *t)
 {
 	return t->arena.used + t->strings.arena.used + t->strings.cap * sizeof(*t->strings.name) +
-	       t->strings.slot_cap * sizeof(*t->strings.slots) +
+	       t->strings.index.cap * sizeof(*t->strings.index.slot) +
 	       t->by_tid.cap * sizeof(*t->by_tid.slots) + t->by_dso.cap * sizeof(*t->by_dso.slots) +
 	       t->task.cap * sizeof(*t->task.data) + t->lives.cap * sizeof(*t->lives.data) +
 	       t->spaces.cap * sizeof(*t->spaces.data) + t->dsos.cap * sizeof(*t->dsos.data);

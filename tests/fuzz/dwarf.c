@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "fuzz.h"
 #include "sym/dwarf/probe.h"
-#include "sym/elf/rel.h"
+#include "sym/elf/elf.h"
 
 struct input {
 	const uint8_t *data;

@@ -17,7 +17,7 @@ struct text {
 	uint64_t samples, lines;
 };
 
-static void inside(const struct text *t, struct script_word w)
+static void inside(const struct text *t, struct text_part w)
 {
 	FUZZ_CHECK(!w.s || (w.s >= t->data && w.s + w.n <= t->data + t->n));
 }

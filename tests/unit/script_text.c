@@ -9,7 +9,7 @@
 #include "tap.h"
 #include "unfold.h"
 
-static void put_word(struct strbuf *b, struct script_word w)
+static void put_word(struct strbuf *b, struct text_part w)
 {
 	strbuf_printf(b, "%.*s", w.s ? (int)w.n : 1, w.s ? w.s : "-");
 }

@@ -310,9 +310,7 @@ static void jit(struct symbols *s)
 	symbols_refresh(s); /* what is gone took nothing with it */
 	CHECK_STR(symbols_text(s, symbols_resolve(s, dso, 0x2003, SYMBOLS_NAMES)->name), "two");
 	write_file(map, "1000 100 one\n");
-	CHECK_INT(symbols_jit_addr(s, dso, 0x2001, 5), 0); /* that is for jitdumps */
 	dso = symbols_jitdump(s, map, geteuid());
-	CHECK_INT(symbols_jit_addr(s, dso, 0x2001, 5), 0);
 	CHECK(!symbols_status(s, dso).opened);
 	unlink(map);
 	rmdir(dir);

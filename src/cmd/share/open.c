@@ -388,11 +388,10 @@ static size_t read_code(struct tar *files, const char *path, const uint8_t *id, 
 	for (size_t i = 0; i < j.ncode; i++)
 		if (j.code[i].end > j.code[i].start &&
 		    j.code[i].end - j.code[i].start <= UINT32_MAX)
-			all[n++] =
-				(struct trace_code){ .time = j.arch_time ? 0 : j.code[i].time,
-						     .start = j.code[i].start,
-						     .end = j.code[i].end,
-						     .pgoff = SYMBOLS_JIT_ADDR(j.code[i].number) };
+			all[n++] = (struct trace_code){ .time = j.arch_time ? 0 : j.code[i].time,
+							.start = j.code[i].start,
+							.end = j.code[i].end,
+							.pgoff = SYMBOLS_JIT_ADDR(i) };
 	jitdump_free(&j);
 	if (n)
 		qsort(all, n, sizeof(*all), open_by_time);

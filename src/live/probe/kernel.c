@@ -11,7 +11,7 @@
 #include "kern/kconfig.h"
 #include "live/about/ksyms.h"
 #include "live/probe/target.h"
-#include "sym/elf/rel.h"
+#include "sym/elf/elf.h"
 
 static bool has_debug_info(const struct elf *e)
 {

@@ -10,7 +10,7 @@
 struct reader {
 	const char *name;
 	uint64_t line;
-	VEC(struct folded_name) frames;
+	VEC(struct text_part) frames;
 	struct strbuf text; /* names of this line whose escapes were undone */
 	struct folded_info *info;
 	struct err *e;
@@ -79,7 +79,7 @@ static void folded_add_frame(struct reader *r, const char *s, size_t n, bool esc
 	size_t from = r->text.n;
 
 	if (!escaped) {
-		vec_push(&r->frames, (struct folded_name){ .s = s, .n = n });
+		vec_push(&r->frames, (struct text_part){ .s = s, .n = n });
 		return;
 	}
 	for (size_t i = 0; i < n;) {
@@ -99,7 +99,7 @@ static void folded_add_frame(struct reader *r, const char *s, size_t n, bool esc
 		i = run;
 	}
 	/* the buffer may move: the offset is turned into a pointer when the line is complete */
-	vec_push(&r->frames, (struct folded_name){ .s = NULL, .n = r->text.n - from });
+	vec_push(&r->frames, (struct text_part){ .s = NULL, .n = r->text.n - from });
 }
 
 static int split_frames(struct reader *r, const char *s, size_t n)

@@ -15,23 +15,17 @@
 #ifndef KYMO_STORE_TEXT_FOLDED_H
 #define KYMO_STORE_TEXT_FOLDED_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "store/text/text_line.h"
 
 #define FOLDED_MAX_LINE (16u << 20)
 #define FOLDED_MAX_DEPTH 65536u
 
-struct folded_name {
-	const char *s; /* not NUL-terminated */
-	size_t n;
-};
-
 struct folded_stack {
-	uint64_t line;			 /* from 1 */
-	const struct folded_name *frame; /* root first; holds until the callback returns */
+	uint64_t line;		       /* from 1 */
+	const struct text_part *frame; /* root first; holds until the callback returns */
 	size_t n;
 	int64_t count[2]; /* before and after of a comparison; otherwise only [0] */
 };

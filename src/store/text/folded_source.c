@@ -36,7 +36,7 @@ static bool unfold_is_address(const char *s, size_t n)
 }
 
 /* kernel: of the frame it was inlined into, if it was; set for the next. */
-static uint32_t unfold_frame(struct unfold *u, const struct folded_name *name, bool *kernel)
+static uint32_t unfold_frame(struct unfold *u, const struct text_part *name, bool *kernel)
 {
 	uint32_t at =
 		name->n ? strtab_addn(&u->texts, name->s, name->n) : strtab_add(&u->texts, "");
@@ -68,11 +68,11 @@ static uint32_t unfold_frame(struct unfold *u, const struct folded_name *name, b
 
 		f.kind = TRACE_FRAME_UNNAMED;
 		if (!(file == 7 && memcmp(t + 1, "unknown", 7) == 0))
-			f.module = (struct own_text){ t + 1, file };
+			f.module = (struct text_part){ t + 1, file };
 	} else if (t[0] == '-' && (n == 1 || (n == 2 && t[1] == '-'))) {
 		f.kind = TRACE_FRAME_LABEL; /* what bcc's tools put between user and kernel */
 	}
-	f.name = (struct own_text){ t, n };
+	f.name = (struct text_part){ t, n };
 	k->kind = f.kind;
 	if (f.kind != TRACE_FRAME_INLINED)
 		*kernel = f.kind == TRACE_FRAME_KERNEL;

@@ -23,12 +23,6 @@ struct own_kept {
 	bool timed;
 };
 
-/* By hash: the latest number + 1 that has it, and of each number the one before. */
-struct own_index {
-	struct map head;
-	VEC(uint32_t) before;
-};
-
 /*
  * Frames, innermost first: words[first .. first + n), by their numbers, and when all is there by
  * their places in about.frame.
@@ -43,7 +37,7 @@ struct own {
 	struct trace trace;
 	struct trace_own about;
 	struct strtab texts, types_known;
-	struct own_index frame_index, stack_index;
+	struct index frame_index, stack_index;
 	VEC(struct own_key) frames;
 	VEC(struct own_stack) stacks;
 	VEC(uint32_t) words;
@@ -52,19 +46,6 @@ struct own {
 	uint32_t *order; /* samples by time; NULL: as they stand */
 	bool any_time, any_cpu, any_callers;
 };
-
-static void own_index_free(struct own_index *i)
-{
-	map_free(&i->head);
-	vec_free(&i->before);
-}
-
-/* *head: of its hash. It is the next number. */
-static void own_index_add(struct own_index *i, uint64_t *head)
-{
-	vec_push(&i->before, (uint32_t)*head);
-	*head = i->before.n;
-}
 
 static void own_close(struct source *s)
 {
@@ -89,8 +70,8 @@ void own_free(struct own *o)
 		return;
 	strtab_free(&o->texts);
 	strtab_free(&o->types_known);
-	own_index_free(&o->frame_index);
-	own_index_free(&o->stack_index);
+	index_free(&o->frame_index);
+	index_free(&o->stack_index);
 	vec_free(&o->frames);
 	vec_free(&o->stacks);
 	vec_free(&o->words);
@@ -128,7 +109,7 @@ struct event_type *own_type_at(struct own *o, uint32_t type)
 	return &o->types.data[type];
 }
 
-static uint32_t own_keep(struct own *o, struct own_text t)
+static uint32_t own_keep(struct own *o, struct text_part t)
 {
 	return t.n ? strtab_addn(&o->texts, t.s, t.n) : STRTAB_NONE;
 }
@@ -144,29 +125,32 @@ uint32_t own_frame(struct own *o, const struct own_frame *f)
 			     .line = f->line,
 			     .kind = f->kind,
 			     .is_addr = f->is_addr };
-	uint64_t *head = map_at(&o->frame_index.head, map_hash_bytes(&k, sizeof(k)));
+	uint64_t hash = map_hash_bytes(&k, sizeof(k));
+	size_t at = index_first(&o->frame_index, hash);
+	uint32_t known;
 
-	for (uint32_t at = (uint32_t)*head; at; at = o->frame_index.before.data[at - 1])
-		if (memcmp(&o->frames.data[at - 1], &k, sizeof(k)) == 0)
-			return at - 1;
+	index_each (&o->frame_index, hash, at, known)
+		if (memcmp(&o->frames.data[known - 1], &k, sizeof(k)) == 0)
+			return known - 1;
 	vec_push(&o->frames, k);
-	own_index_add(&o->frame_index, head);
+	index_set(&o->frame_index, at, hash, o->frames.n);
 	return (uint32_t)o->frames.n - 1;
 }
 
 static uint32_t own_stack(struct own *o, const uint32_t *id, size_t n)
 {
-	size_t size = n * sizeof(*id);
-	uint64_t *head = map_at(&o->stack_index.head, map_hash_bytes(id, size));
+	uint64_t hash = map_hash_bytes(id, n * sizeof(*id));
+	size_t at = index_first(&o->stack_index, hash);
+	uint32_t known;
 
-	for (uint32_t at = (uint32_t)*head; at; at = o->stack_index.before.data[at - 1]) {
-		const struct own_stack *k = &o->stacks.data[at - 1];
+	index_each (&o->stack_index, hash, at, known) {
+		const struct own_stack *k = &o->stacks.data[known - 1];
 
-		if (k->n == n && (!n || memcmp(&o->words.data[k->first], id, size) == 0))
-			return at - 1;
+		if (k->n == n && (!n || memcmp(&o->words.data[k->first], id, n * sizeof(*id)) == 0))
+			return known - 1;
 	}
 	vec_push(&o->stacks, (struct own_stack){ o->words.n, (uint32_t)n });
-	own_index_add(&o->stack_index, head);
+	index_set(&o->stack_index, at, hash, o->stacks.n);
 	for (size_t i = 0; i < n; i++)
 		vec_push(&o->words, id[i]);
 	return (uint32_t)o->stacks.n - 1;
@@ -293,7 +277,7 @@ static void own_place(struct own *o, uint32_t *ret)
 		from = i;
 	}
 	vec_free(&o->frames);
-	own_index_free(&o->frame_index);
+	index_free(&o->frame_index);
 }
 
 static int own_by_time(const void *a, const void *b, void *ctx)
@@ -476,7 +460,7 @@ struct source *own_source(struct own *o)
 	own_place(o, place);
 	vec_each (&o->words, w)
 		*w = place[*w];
-	own_index_free(&o->stack_index);
+	index_free(&o->stack_index);
 	own_sort(o);
 	own_comms(o);
 	own_finish_types(o);

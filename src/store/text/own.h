@@ -15,16 +15,12 @@
 #define KYMO_STORE_TEXT_OWN_H
 
 #include "event/trace.h"
-
-struct own_text {
-	const char *s; /* not NUL-terminated */
-	size_t n;      /* 0: not known */
-};
+#include "store/text/text_line.h"
 
 struct own_frame {
-	struct own_text name, module, file;
-	struct own_text home; /* the file whose code it is, where module does not say so */
-	bool kernel;	      /* it is the kernel's code, inlined or not */
+	struct text_part name, module, file;
+	struct text_part home; /* the file whose code it is, where module does not say so */
+	bool kernel;	       /* it is the kernel's code, inlined or not */
 	uint32_t line;
 	enum trace_frame_kind kind;
 	bool is_addr; /* the name is only its address: */
@@ -35,7 +31,7 @@ struct own_sample {
 	uint32_t type;
 	int32_t pid, tid; /* -1: not known */
 	uint32_t cpu;	  /* UINT32_MAX: not known */
-	struct own_text comm;
+	struct text_part comm;
 	bool timed;
 	uint64_t time, weight, count;
 };

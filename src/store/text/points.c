@@ -2,9 +2,10 @@
 #include "store/text/points.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "store/text/text_line.h"
 
 #define MAX_LINE 4096u
 
@@ -60,25 +61,22 @@ static int points_one_line(const char *name, uint64_t line, const char *s, const
 int points_read(const char *name, const char *data, size_t n, points_fn *fn, void *ctx,
 		struct err *e)
 {
-	const char *end = data + n;
+	const char *end = data + n, *s;
 	uint64_t line = 0;
 
-	while (data < end) {
-		const char *nl = memchr(data, '\n', (size_t)(end - data)), *stop = nl ? nl : end;
-		const char *next = nl ? nl + 1 : end;
+	while (text_line_next(&data, end, &s, &n)) {
 		int r;
 
 		line++;
-		while (stop > data && (is_between(stop[-1]) || stop[-1] == '\r'))
-			stop--;
-		while (data < stop && is_between(*data))
-			data++;
-		if (data < stop && *data != '#') {
-			r = points_one_line(name, line, data, stop, fn, ctx, e);
-			if (r)
-				return r;
-		}
-		data = next;
+		while (n && is_between(s[n - 1]))
+			n--;
+		for (; n && is_between(*s); n--)
+			s++;
+		if (!n || *s == '#')
+			continue;
+		r = points_one_line(name, line, s, s + n, fn, ctx, e);
+		if (r)
+			return r;
 	}
 	return 0;
 }

@@ -7,10 +7,7 @@
 #include "base/budget.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "config.h"
-#if HAVE_ZLIB
-#	include <zlib.h>
-#endif
+#include "base/unpack.h"
 
 /* --- protocol buffers --- */
 
@@ -86,6 +83,20 @@ static bool each_number(const struct field_value *f, bool (*fn)(void *ctx, uint6
 	return true;
 }
 
+#define NUMBERS 6
+/* The numbers of a message's first fields, by the field's; false: the bytes are no message. */
+static bool get_numbers(struct pprof_bytes in, uint64_t v[static NUMBERS])
+{
+	struct field_value f;
+	int k;
+
+	memset(v, 0, NUMBERS * sizeof(*v));
+	while ((k = next_field(&in, &f)) > 0)
+		if (f.wire == 0 && f.number < NUMBERS)
+			v[f.number] = f.v;
+	return k == 0;
+}
+
 /* --- reading the whole --- */
 
 struct reading {
@@ -93,7 +104,7 @@ struct reading {
 	const char *name;
 	struct err *e;
 	VEC(struct pprof_bytes) types, mappings, locations, functions;
-	VEC(struct pprof_text) mapping_files;
+	VEC(struct text_part) mapping_files;
 	struct map mapping_ids, function_ids; /* id -> index + 1 */
 	uint64_t default_type;
 };
@@ -105,7 +116,7 @@ static int bad(const struct reading *r, const char *what)
 			r->name);
 }
 
-static bool get_text(const struct reading *r, uint64_t i, struct pprof_text *ret)
+static bool get_text(const struct reading *r, uint64_t i, struct text_part *ret)
 {
 	if (i >= r->p->strings.n)
 		return false;
@@ -128,7 +139,7 @@ static int pprof_split(struct reading *r, struct pprof_bytes in)
 		case 4: vec_push(&r->locations, f.b); break;
 		case 5: vec_push(&r->functions, f.b); break;
 		case 6:
-			vec_push(&r->p->strings, (struct pprof_text){ (const char *)f.b.p, f.b.n });
+			vec_push(&r->p->strings, (struct text_part){ (const char *)f.b.p, f.b.n });
 			break;
 		case 9: r->p->time = f.wire == 0 ? (int64_t)f.v : 0; break;
 		case 10: r->p->duration = f.wire == 0 ? (int64_t)f.v : 0; break;
@@ -144,18 +155,15 @@ static int pprof_split(struct reading *r, struct pprof_bytes in)
 
 static int read_types(struct reading *r)
 {
-	vec_each (&r->types, b) {
-		struct pprof_bytes in = *b;
-		struct pprof_type t = { 0 };
-		struct field_value f;
-		int k;
+	uint64_t v[NUMBERS];
 
-		while ((k = next_field(&in, &f)) > 0)
-			if (f.wire == 0 && f.number <= 2 &&
-			    !get_text(r, f.v, f.number == 1 ? &t.type : &t.unit))
-				return bad(r, "a type's name is not there");
-		if (k < 0)
+	vec_each (&r->types, b) {
+		struct pprof_type t;
+
+		if (!get_numbers(*b, v))
 			return bad(r, "a type");
+		if (!get_text(r, v[1], &t.type) || !get_text(r, v[2], &t.unit))
+			return bad(r, "a type's name is not there");
 		if (r->p->types.n == PPROF_MAX_TYPES)
 			return bad(r, "it counts more things than kymo can hold");
 		vec_push(&r->p->types, t);
@@ -165,76 +173,49 @@ static int read_types(struct reading *r)
 
 static int read_mappings(struct reading *r)
 {
-	vec_each (&r->mappings, b) {
-		struct pprof_bytes in = *b;
-		struct pprof_text file = { 0 };
-		struct field_value f;
-		uint64_t id = 0;
-		int k;
+	uint64_t v[NUMBERS];
 
-		while ((k = next_field(&in, &f)) > 0) {
-			if (f.wire == 0 && f.number == 1)
-				id = f.v;
-			else if (f.wire == 0 && f.number == 5 && !get_text(r, f.v, &file))
-				return bad(r, "a mapping's file is not there");
-		}
-		if (k < 0)
+	vec_each (&r->mappings, b) {
+		struct text_part file;
+
+		if (!get_numbers(*b, v))
 			return bad(r, "a mapping");
+		if (!get_text(r, v[5], &file))
+			return bad(r, "a mapping's file is not there");
 		vec_push(&r->mapping_files, file);
-		*map_at(&r->mapping_ids, id) = r->mapping_files.n;
+		*map_at(&r->mapping_ids, v[1]) = r->mapping_files.n;
 	}
 	return 0;
 }
 
 static int read_functions(struct reading *r)
 {
+	uint64_t v[NUMBERS];
+
 	vec_each (&r->functions, b) {
-		struct pprof_bytes in = *b;
-		struct pprof_function fn = { 0 };
-		struct pprof_text system = { 0 };
-		struct field_value f;
-		uint64_t id = 0;
-		int k;
+		struct pprof_function fn;
+		struct text_part system;
 
-		while ((k = next_field(&in, &f)) > 0) {
-			struct pprof_text *to = f.number == 2	? &fn.name
-						: f.number == 3 ? &system
-						: f.number == 4 ? &fn.file
-								: NULL;
-
-			if (f.wire == 0 && f.number == 1)
-				id = f.v;
-			else if (f.wire == 0 && to && !get_text(r, f.v, to))
-				return bad(r, "a function's name is not there");
-		}
-		if (k < 0)
+		if (!get_numbers(*b, v))
 			return bad(r, "a function");
+		if (!get_text(r, v[2], &fn.name) || !get_text(r, v[3], &system) ||
+		    !get_text(r, v[4], &fn.file))
+			return bad(r, "a function's name is not there");
 		if (!fn.name.n)
 			fn.name = system;
 		vec_push(&r->p->functions, fn);
-		*map_at(&r->function_ids, id) = r->p->functions.n;
+		*map_at(&r->function_ids, v[1]) = r->p->functions.n;
 	}
 	return 0;
 }
 
 static int read_line(struct reading *r, struct pprof_bytes in, struct pprof_location *l)
 {
-	struct pprof_line line = { 0 };
-	struct field_value f;
-	uint64_t *at, id = 0;
-	int k;
+	uint64_t v[NUMBERS], *at = get_numbers(in, v) ? map_find(&r->function_ids, v[1]) : NULL;
 
-	while ((k = next_field(&in, &f)) > 0) {
-		if (f.wire == 0 && f.number == 1)
-			id = f.v;
-		else if (f.wire == 0 && f.number == 2)
-			line.line = (int64_t)f.v;
-	}
-	at = map_find(&r->function_ids, id);
-	if (k < 0 || !at)
+	if (!at)
 		return bad(r, "a line's function is not there");
-	line.function = (uint32_t)*at - 1;
-	vec_push(&r->p->lines, line);
+	vec_push(&r->p->lines, (struct pprof_line){ (uint32_t)*at - 1, (int64_t)v[2] });
 	l->n++;
 	return 0;
 }
@@ -245,85 +226,44 @@ static int read_locations(struct reading *r)
 		struct pprof_bytes in = *b;
 		struct pprof_location l = { .first = (uint32_t)r->p->lines.n };
 		struct field_value f;
-		uint64_t *at, id = 0, mapping = 0;
+		uint64_t v[NUMBERS], *at;
 		int k;
 
-		while ((k = next_field(&in, &f)) > 0) {
-			if (f.wire == 0 && f.number == 1)
-				id = f.v;
-			else if (f.wire == 0 && f.number == 2)
-				mapping = f.v;
-			else if (f.wire == 0 && f.number == 3)
-				l.address = f.v;
-			else if (f.wire == 2 && f.number == 4 && read_line(r, f.b, &l) < 0)
+		while ((k = next_field(&in, &f)) > 0)
+			if (f.wire == 2 && f.number == 4 && read_line(r, f.b, &l) < 0)
 				return -EINVAL;
-		}
-		if (k < 0 || l.n > PPROF_MAX_FRAMES)
+		if (k < 0 || l.n > PPROF_MAX_FRAMES || !get_numbers(*b, v))
 			return bad(r, "a location");
-		at = map_find(&r->mapping_ids, mapping);
-		if (mapping && !at)
+		at = map_find(&r->mapping_ids, v[2]);
+		if (v[2] && !at)
 			return bad(r, "a location's mapping is not there");
-		if (mapping)
+		if (v[2])
 			l.mapping = r->mapping_files.data[*at - 1];
+		l.address = v[3];
 		vec_push(&r->p->locations, l);
-		*map_at(r->p->location_ids, id) = r->p->locations.n;
+		*map_at(&r->p->location_ids, v[1]) = r->p->locations.n;
 	}
 	return 0;
 }
 
 /* --- gzip --- */
 
-#if HAVE_ZLIB
-static int inflate_all(const char *name, const void *data, size_t n, uint8_t **ret, size_t *size,
-		       struct err *e)
+static int inflate_all(struct reading *r, struct pprof_bytes *in, uint8_t **ret)
 {
-	z_stream z = { .next_in = (Bytef *)data };
-	size_t cap = n < (1u << 20) ? 1u << 20 : n * 4, left = n;
-	struct budget b = { .size = n };
-	struct budget_watch watch = budget_watch();
-	uint8_t *out = mem_alloc(cap);
-	int k = inflateInit2(&z, 15 + 16), r = 0;
+	struct budget b = { .size = in->n };
+	int k = unpack_stream(UNPACK_GZIP, in->p, in->n, SIZE_MAX, &b, r->name, ret, &in->n, r->e);
 
-	while (k == Z_OK) {
-		if (!z.avail_in) {
-			z.avail_in = left > (1u << 30) ? 1u << 30 : (uInt)left;
-			left -= z.avail_in;
-		}
-		if (z.total_out == cap) {
-			r = budget_take(&b, cap, name, e);
-			if (r == 0)
-				r = budget_watch_look(&watch, name, e);
-			if (r < 0)
-				break;
-			cap *= 2;
-			out = mem_grow(out, cap);
-		}
-		z.next_out = out + z.total_out;
-		z.avail_out = cap - z.total_out > (1u << 30) ? 1u << 30 : (uInt)(cap - z.total_out);
-		k = inflate(&z, Z_NO_FLUSH);
-		if (k == Z_BUF_ERROR && (left || z.avail_in))
-			k = Z_OK;
+	in->p = *ret;
+	if (k == 1)
+		return err_set(r->e, EINVAL, "%s: its compression (gzip) is damaged or cut short",
+			       r->name);
+	if (k == -ENOTSUP) {
+		err_set(r->e, ENOTSUP, "%s is compressed, and this kymo was built without zlib",
+			r->name);
+		return err_hint(r->e, "gzip -dc < %s > plain.pb", r->name);
 	}
-	*size = z.total_out;
-	inflateEnd(&z);
-	if (k == Z_STREAM_END) {
-		*ret = out;
-		return 0;
-	}
-	free(out);
-	if (r < 0)
-		return r;
-	return err_set(e, EINVAL, "%s: its compression (gzip) is damaged or cut short", name);
+	return k;
 }
-#else
-static int inflate_all(const char *name, const void *data, size_t n, uint8_t **ret, size_t *size,
-		       struct err *e)
-{
-	(void)data, (void)n, (void)ret, (void)size;
-	err_set(e, ENOTSUP, "%s is compressed, and this kymo was built without zlib", name);
-	return err_hint(e, "gzip -dc < %s > plain.pb", name);
-}
-#endif
 
 static bool is_gzip(const uint8_t *p, size_t n)
 {
@@ -356,11 +296,9 @@ int pprof_open(const char *name, const void *data, size_t n, struct pprof *ret, 
 	struct pprof_bytes in = { data, n };
 	int k = 0;
 
-	*ret = (struct pprof){ .location_ids = mem_alloc(sizeof(struct map)) };
-	if (is_gzip(data, n)) {
-		k = inflate_all(name, data, n, &ret->inflated, &in.n, e);
-		in.p = ret->inflated;
-	}
+	*ret = (struct pprof){ 0 };
+	if (is_gzip(data, n))
+		k = inflate_all(&r, &in, &ret->inflated);
 	if (k == 0)
 		k = pprof_split(&r, in);
 	if (k == 0 && (!ret->strings.n || ret->strings.data[0].n))
@@ -398,9 +336,7 @@ void pprof_close(struct pprof *p)
 	vec_free(&p->lines);
 	vec_free(&p->locations);
 	vec_free(&p->samples);
-	if (p->location_ids)
-		map_free(p->location_ids);
-	free(p->location_ids);
+	map_free(&p->location_ids);
 	*p = (struct pprof){ 0 };
 }
 
@@ -415,7 +351,7 @@ struct filling {
 static bool add_location(void *ctx, uint64_t id)
 {
 	struct filling *f = ctx;
-	uint64_t *at = map_find(f->p->location_ids, id);
+	uint64_t *at = map_find(&f->p->location_ids, id);
 
 	if (!at || f->s->locations.n >= PPROF_MAX_FRAMES)
 		return false;
@@ -433,39 +369,29 @@ static bool add_value(void *ctx, uint64_t v)
 	return true;
 }
 
-static bool pprof_is(struct pprof_text t, const char *s)
-{
-	return t.n == strlen(s) && memcmp(t.s, s, t.n) == 0;
-}
-
 static bool read_label(const struct pprof *p, struct pprof_bytes in, struct pprof_sample *s)
 {
-	struct pprof_text key = { 0 }, text = { 0 };
-	struct field_value f;
-	int64_t number = 0;
-	int k;
+	struct text_part key, text;
+	uint64_t v[NUMBERS];
+	int64_t number;
 
-	while ((k = next_field(&in, &f)) > 0) {
-		if (f.wire == 0 && (f.number == 1 || f.number == 2)) {
-			if (f.v >= p->strings.n)
-				return false;
-			*(f.number == 1 ? &key : &text) = p->strings.data[f.v];
-		} else if (f.wire == 0 && f.number == 3) {
-			number = (int64_t)f.v;
-		}
-	}
-	if (text.n &&
-	    (pprof_is(key, "comm") || pprof_is(key, "thread") || pprof_is(key, "thread_name")))
+	if (!get_numbers(in, v) || v[1] >= p->strings.n || v[2] >= p->strings.n)
+		return false;
+	key = p->strings.data[v[1]];
+	text = p->strings.data[v[2]];
+	number = (int64_t)v[3];
+	if (text.n && (text_part_is(key, "comm") || text_part_is(key, "thread") ||
+		       text_part_is(key, "thread_name")))
 		s->comm = text;
-	else if (!text.n && pprof_is(key, "pid"))
+	else if (!text.n && text_part_is(key, "pid"))
 		s->pid = number;
-	else if (!text.n && (pprof_is(key, "tid") || pprof_is(key, "thread_id")))
+	else if (!text.n && (text_part_is(key, "tid") || text_part_is(key, "thread_id")))
 		s->tid = number;
-	else if (!text.n && pprof_is(key, "cpu"))
+	else if (!text.n && text_part_is(key, "cpu"))
 		s->cpu = number;
-	else if (!text.n && (pprof_is(key, "time") || pprof_is(key, "timestamp")))
+	else if (!text.n && (text_part_is(key, "time") || text_part_is(key, "timestamp")))
 		s->at = number;
-	return k == 0;
+	return true;
 }
 
 int pprof_sample(const struct pprof *p, size_t i, struct pprof_sample *s, struct err *e)
@@ -477,7 +403,7 @@ int pprof_sample(const struct pprof *p, size_t i, struct pprof_sample *s, struct
 	int k;
 
 	s->locations.n = 0;
-	s->comm = (struct pprof_text){ 0 };
+	s->comm = (struct text_part){ 0 };
 	s->pid = s->tid = s->cpu = s->at = -1;
 	while (ok && (k = next_field(&in, &f)) > 0) {
 		if (f.number == 1)

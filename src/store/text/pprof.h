@@ -11,28 +11,22 @@
 #ifndef KYMO_STORE_TEXT_PPROF_H
 #define KYMO_STORE_TEXT_PPROF_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/map.h"
 #include "base/vec.h"
+#include "store/text/text_line.h"
 
-#define PPROF_NONE UINT32_MAX
 #define PPROF_MAX_FRAMES 65536u /* of a sample */
 #define PPROF_MAX_TYPES 64u
 
-struct pprof_text {
-	const char *s; /* not NUL-terminated */
-	size_t n;
-};
-
 struct pprof_type {
-	struct pprof_text type, unit; /* "cpu", "nanoseconds" */
+	struct text_part type, unit; /* "cpu", "nanoseconds" */
 };
 
 struct pprof_function {
-	struct pprof_text name, file;
+	struct text_part name, file;
 };
 
 struct pprof_line {
@@ -42,8 +36,8 @@ struct pprof_line {
 
 struct pprof_location {
 	uint64_t address;
-	struct pprof_text mapping; /* its file; empty when it has none */
-	uint32_t first, n;	   /* lines; innermost first: the last one is the function itself */
+	struct text_part mapping; /* its file; empty when it has none */
+	uint32_t first, n;	  /* lines; innermost first: the last one is the function itself */
 };
 
 struct pprof_bytes {
@@ -53,21 +47,21 @@ struct pprof_bytes {
 
 struct pprof {
 	uint8_t *inflated; /* owned; NULL when the file was plain */
-	VEC(struct pprof_text) strings;
+	VEC(struct text_part) strings;
 	VEC(struct pprof_type) types;
 	VEC(struct pprof_function) functions;
 	VEC(struct pprof_line) lines;
 	VEC(struct pprof_location) locations;
 	VEC(struct pprof_bytes) samples; /* for pprof_sample() */
-	struct pprof_text default_type;
+	struct text_part default_type;
 	int64_t time, duration, period; /* ns */
-	void *location_ids;		/* id -> index */
+	struct map location_ids;	/* id -> index + 1 */
 };
 
 struct pprof_sample {
 	VEC(uint32_t) locations; /* indices, innermost first */
 	int64_t value[PPROF_MAX_TYPES];
-	struct pprof_text comm;	   /* by labels; empty when there is none */
+	struct text_part comm;	   /* by labels; empty when there is none */
 	int64_t pid, tid, cpu, at; /* -1 when there is none; at: ns */
 };
 

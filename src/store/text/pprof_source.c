@@ -17,23 +17,13 @@ struct unpprof {
 	VEC(uint32_t) ids;
 };
 
-static bool unpprof_is(struct pprof_text t, const char *s)
-{
-	return t.n == strlen(s) && memcmp(t.s, s, t.n) == 0;
-}
-
-static struct own_text unpprof_text(struct pprof_text t)
-{
-	return (struct own_text){ t.s, t.n };
-}
-
-static bool unpprof_of_kernel(struct pprof_text mapping)
+static bool unpprof_of_kernel(struct text_part mapping)
 {
 	return mapping.n > 8 && memcmp(mapping.s, "[kernel.", 8) == 0;
 }
 
 /* What collapse writes as _[k] is kernel code here, too; so is what was mapped from the kernel. */
-static enum trace_frame_kind unpprof_kind(struct pprof_text mapping, struct pprof_text *name)
+static enum trace_frame_kind unpprof_kind(struct text_part mapping, struct text_part *name)
 {
 	static const struct {
 		const char *mark;
@@ -54,14 +44,14 @@ static uint32_t unpprof_line(struct unpprof *u, const struct pprof_location *l, 
 {
 	const struct pprof_line *line = &u->p->lines.data[l->first + i];
 	const struct pprof_function *fn = &u->p->functions.data[line->function];
-	struct pprof_text name = fn->name;
-	struct own_frame f = { .module = unpprof_text(l->mapping), .file = unpprof_text(fn->file) };
+	struct text_part name = fn->name;
+	struct own_frame f = { .module = l->mapping, .file = fn->file };
 
 	f.kind = unpprof_kind(l->mapping, &name);
 	f.kernel = f.kind == TRACE_FRAME_KERNEL || unpprof_of_kernel(l->mapping);
 	if (i + 1 < l->n && f.kind == TRACE_FRAME_USER)
 		f.kind = TRACE_FRAME_INLINED;
-	f.name = name.n ? unpprof_text(name) : (struct own_text){ "[unknown]", 9 };
+	f.name = name.n ? name : (struct text_part){ "[unknown]", 9 };
 	if (!name.n)
 		f.kind = TRACE_FRAME_UNNAMED;
 	if (f.file.n && line->line > 0 && line->line < UINT32_MAX)
@@ -79,7 +69,7 @@ static void unpprof_location(struct unpprof *u, uint32_t at)
 	for (uint32_t i = 0; i < l->n; i++)
 		vec_push(&u->frames, unpprof_line(u, l, i));
 	if (!l->n) {
-		struct own_frame f = { .module = unpprof_text(l->mapping),
+		struct own_frame f = { .module = l->mapping,
 				       .kind = TRACE_FRAME_UNNAMED,
 				       .name.s = hex };
 
@@ -93,7 +83,7 @@ static void unpprof_location(struct unpprof *u, uint32_t at)
 static int unpprof_sample(struct unpprof *u, const struct pprof_sample *s, struct err *e)
 {
 	struct own_sample is = {
-		.comm = unpprof_text(s->comm),
+		.comm = s->comm,
 		.pid = s->pid >= 0 && s->pid <= INT32_MAX ? (int32_t)s->pid : -1,
 		.tid = s->tid >= 0 && s->tid <= INT32_MAX ? (int32_t)s->tid : -1,
 		.cpu = s->cpu >= 0 && s->cpu < UINT32_MAX ? (uint32_t)s->cpu : UINT32_MAX,
@@ -115,7 +105,7 @@ static int unpprof_sample(struct unpprof *u, const struct pprof_sample *s, struc
 			continue;
 		is.type = u->type[t];
 		is.weight = (uint64_t)s->value[t];
-		is.count = unpprof_is(u->p->types.data[t].unit, "count") && s->value[t] > 0
+		is.count = text_part_is(u->p->types.data[t].unit, "count") && s->value[t] > 0
 				   ? (uint64_t)s->value[t]
 				   : 1;
 		if (own_sample(u->own, u->ids.data, u->ids.n, &is) < 0)
@@ -125,7 +115,7 @@ static int unpprof_sample(struct unpprof *u, const struct pprof_sample *s, struc
 }
 
 /* Types of one name are one only by mistake: they stay apart. */
-static uint32_t unpprof_type(struct unpprof *u, struct pprof_text name, uint32_t i)
+static uint32_t unpprof_type(struct unpprof *u, struct text_part name, uint32_t i)
 {
 	AUTO_FREE char *text = name.n ? mem_strndup(name.s, name.n) : mem_strdup("samples");
 	uint32_t type = own_type(u->own, text, strlen(text));
@@ -145,11 +135,11 @@ static void unpprof_types(struct unpprof *u)
 	u->type = mem_alloc((u->p->types.n + 1) * sizeof(*u->type));
 	for (uint32_t i = 0; i < u->p->types.n; i++) {
 		const struct pprof_type *t = &u->p->types.data[i];
-		struct pprof_text unit = unpprof_is(t->unit, "count") ? t->type : t->unit;
+		struct text_part unit = text_part_is(t->unit, "count") ? t->type : t->unit;
 
 		u->type[i] = unpprof_type(u, t->type, i);
 		own_type_at(u->own, u->type[i])->unit =
-			unpprof_is(unit, "nanoseconds") ? "ns"
+			text_part_is(unit, "nanoseconds") ? "ns"
 			: unit.n ? arena_strndup(own_arena(u->own), unit.s, unit.n)
 				 : "samples";
 		about->first_type = u->type[i];

@@ -49,7 +49,7 @@ static bool is_other_record(const struct script_sample *s)
 static int begin_sample(struct reader *r, const char *s, size_t n)
 {
 	struct script_sample new = { .line = r->line };
-	struct script_word rest = { 0 };
+	struct text_part rest = { 0 };
 	struct script_frame f;
 	bool one = false;
 	int k = script_text_header(s, n, &new, &rest);
@@ -130,7 +130,7 @@ bool script_text_looks(const char *data, size_t n)
 {
 	const char *end = data + n, *s;
 	struct script_sample sample = { 0 };
-	struct script_word rest = { 0 };
+	struct text_part rest = { 0 };
 	struct script_frame f;
 	size_t len;
 	int k;

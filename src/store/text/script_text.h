@@ -20,29 +20,22 @@
 #ifndef KYMO_STORE_TEXT_SCRIPT_TEXT_H
 #define KYMO_STORE_TEXT_SCRIPT_TEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
-
-/* A part of the text, not NUL-terminated; s is NULL where there is none. */
-struct script_word {
-	const char *s;
-	size_t n;
-};
+#include "store/text/text_line.h"
 
 struct script_frame {
 	uint64_t addr;
-	struct script_word name; /* none: code without a name */
-	struct script_word file; /* "/usr/lib/libc.so.6", "[kernel.kallsyms]"; none: not known */
-	bool inlined;		 /* into the frame behind it */
+	struct text_part name; /* none: code without a name */
+	struct text_part file; /* "/usr/lib/libc.so.6", "[kernel.kallsyms]"; none: not known */
+	bool inlined;	       /* into the frame behind it */
 };
 
 struct script_sample {
 	uint64_t line; /* from 1, of its first line */
-	struct script_word comm;
-	struct script_word event;	  /* without the colon */
+	struct text_part comm;
+	struct text_part event;		  /* without the colon */
 	bool tracepoint;		  /* of the event: it has a system, "sched:sched_switch" */
 	int32_t pid, tid;		  /* -1: not known */
 	uint32_t cpu;			  /* UINT32_MAX: not known */

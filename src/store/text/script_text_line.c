@@ -27,9 +27,9 @@ static size_t script_text_line_word(const struct at *a)
 	return i - a->i;
 }
 
-static struct script_word rest_of(const struct at *a)
+static struct text_part rest_of(const struct at *a)
 {
-	return (struct script_word){ .s = a->s + a->i, .n = a->n - a->i };
+	return (struct text_part){ .s = a->s + a->i, .n = a->n - a->i };
 }
 
 /* Digits here as a number: 1, 0 when there are none, or -ERANGE above INT64_MAX. */
@@ -119,7 +119,7 @@ static bool script_text_line_time_of(struct at *a, struct script_sample *r)
 }
 
 /* A system before the colon, not only modifiers behind it: "sched:sched_switch", "cycles:P". */
-static bool is_tracepoint(const struct script_word *event)
+static bool is_tracepoint(const struct text_part *event)
 {
 	const char *colon = memchr(event->s, ':', event->n);
 
@@ -137,7 +137,7 @@ static bool script_text_line_event(struct at *a, struct script_sample *r)
 
 	if (n < 2 || a->s[a->i + n - 1] != ':')
 		return false;
-	r->event = (struct script_word){ .s = a->s + a->i, .n = n - 1 };
+	r->event = (struct text_part){ .s = a->s + a->i, .n = n - 1 };
 	r->tracepoint = is_tracepoint(&r->event);
 	a->i += n;
 	skip_blanks(a);
@@ -192,7 +192,7 @@ static int what(struct at *a, struct script_sample *r)
 }
 
 /* All behind the process' name. 1 when it fits. */
-static int tail(struct at a, bool timed, struct script_sample *r, struct script_word *rest)
+static int tail(struct at a, bool timed, struct script_sample *r, struct text_part *rest)
 {
 	int k;
 
@@ -206,7 +206,7 @@ static int tail(struct at a, bool timed, struct script_sample *r, struct script_
 }
 
 static int script_text_line_header(const char *s, size_t n, bool timed, struct script_sample *ret,
-				   struct script_word *rest)
+				   struct text_part *rest)
 {
 	struct at a = { .s = s, .n = n };
 	size_t from, to;
@@ -222,14 +222,14 @@ static int script_text_line_header(const char *s, size_t n, bool timed, struct s
 		k = tail(a, timed, &r, rest);
 		if (k == 1) {
 			*ret = r;
-			ret->comm = (struct script_word){ .s = s + from, .n = to - from };
+			ret->comm = (struct text_part){ .s = s + from, .n = to - from };
 		}
 		a.i += script_text_line_word(&a);
 	}
 	return k;
 }
 
-int script_text_header(const char *s, size_t n, struct script_sample *ret, struct script_word *rest)
+int script_text_header(const char *s, size_t n, struct script_sample *ret, struct text_part *rest)
 {
 	int k = script_text_line_header(s, n, true, ret, rest);
 
@@ -262,11 +262,6 @@ static size_t without_offset(const char *s, size_t n)
 	return i < n && i >= 3 && memcmp(s + i - 3, "+0x", 3) == 0 ? i - 3 : n;
 }
 
-static bool word_is(const struct script_word *w, const char *text)
-{
-	return w->n == strlen(text) && memcmp(w->s, text, w->n) == 0;
-}
-
 bool script_text_frame(const char *s, size_t n, struct script_frame *ret)
 {
 	struct at a = { .s = s, .n = n };
@@ -279,16 +274,16 @@ bool script_text_frame(const char *s, size_t n, struct script_frame *ret)
 	skip_blanks(&a);
 	open = a.i < n && s[n - 1] == ')' ? file_start(&a) : 0;
 	if (open) {
-		f.file = (struct script_word){ .s = s + open + 1, .n = n - open - 2 };
+		f.file = (struct text_part){ .s = s + open + 1, .n = n - open - 2 };
 		for (n = open; n > a.i && text_is_space(s[n - 1]);)
 			n--;
 	}
-	f.inlined = word_is(&f.file, "inlined");
-	if (f.inlined || word_is(&f.file, "[unknown]") || !f.file.n)
-		f.file = (struct script_word){ 0 };
-	f.name = (struct script_word){ .s = s + a.i, .n = without_offset(s + a.i, n - a.i) };
-	if (!f.name.n || word_is(&f.name, "[unknown]"))
-		f.name = (struct script_word){ 0 };
+	f.inlined = text_part_is(f.file, "inlined");
+	if (f.inlined || text_part_is(f.file, "[unknown]") || !f.file.n)
+		f.file = (struct text_part){ 0 };
+	f.name = (struct text_part){ .s = s + a.i, .n = without_offset(s + a.i, n - a.i) };
+	if (!f.name.n || text_part_is(f.name, "[unknown]"))
+		f.name = (struct text_part){ 0 };
 	*ret = f;
 	return true;
 }

@@ -9,8 +9,7 @@
  * Who, when and what, with what stands behind it in *rest. -ERANGE when a number is
  * too large. With and without a time: the first place where all fits is taken.
  */
-int script_text_header(const char *s, size_t n, struct script_sample *ret,
-		       struct script_word *rest);
+int script_text_header(const char *s, size_t n, struct script_sample *ret, struct text_part *rest);
 
 /* An address, and what is behind it; blanks may stand before it. */
 bool script_text_frame(const char *s, size_t n, struct script_frame *ret);

@@ -39,15 +39,14 @@ static bool unscript_is_kernel(const char *file, uint64_t addr)
 static uint32_t unscript_frame(struct unscript *u, const struct script_frame *from,
 			       const struct script_frame *outer)
 {
-	struct own_frame f = { .module = { from->file.s, from->file.n },
-			       .home = { outer->file.s, outer->file.n } };
+	struct own_frame f = { .module = from->file, .home = outer->file };
 	AUTO_FREE char *file = mem_strndup(outer->file.s ? outer->file.s : "", outer->file.n);
 	char hex[32];
 
 	f.kernel = outer->name.s && unscript_is_kernel(file, outer->addr);
 
 	if (from->name.s) {
-		f.name = (struct own_text){ from->name.s, from->name.n };
+		f.name = from->name;
 		f.kind = from->inlined				? TRACE_FRAME_INLINED
 			 : f.kernel				? TRACE_FRAME_KERNEL
 			 : unscript_is_jit(str_base_name(file)) ? TRACE_FRAME_JIT
@@ -105,7 +104,7 @@ static int unscript_sample(void *ctx, const struct script_sample *s, struct err 
 	struct own_sample is = { .pid = s->pid,
 				 .tid = s->tid,
 				 .cpu = s->cpu,
-				 .comm = { s->comm.s, s->comm.n },
+				 .comm = s->comm,
 				 .timed = s->timed,
 				 .time = s->time,
 				 .count = 1 };

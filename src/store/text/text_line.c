@@ -4,6 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+bool text_part_is(struct text_part t, const char *s)
+{
+	return t.n == strlen(s) && memcmp(t.s, s, t.n) == 0;
+}
+
 bool text_line_next(const char **data, const char *end, const char **s, size_t *n)
 {
 	const char *nl;

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of a text that is in memory, for the readers of such texts. */
+/* Texts that are in memory, as their readers need them: parts, and lines. */
 #ifndef KYMO_STORE_TEXT_TEXT_LINE_H
 #define KYMO_STORE_TEXT_TEXT_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* A part of a text, not NUL-terminated; n is 0, or s NULL, where there is none. */
+struct text_part {
+	const char *s;
+	size_t n;
+};
+bool text_part_is(struct text_part t, const char *s);
 
 #define TEXT_LINE_EXCERPT 64
 

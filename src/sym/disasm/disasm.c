@@ -5,7 +5,12 @@
 #include <elf.h>
 #include <string.h>
 
-const char *disasm_machine(uint16_t machine)
+#if HAVE_CAPSTONE
+#	include <capstone/capstone.h>
+
+#	include "sym/disasm/vex.h"
+
+static const char *disasm_machine(uint16_t machine)
 {
 	switch (machine) {
 	case EM_X86_64: return "x86_64";
@@ -18,11 +23,6 @@ const char *disasm_machine(uint16_t machine)
 	default: return "an unknown machine";
 	}
 }
-
-#if HAVE_CAPSTONE
-#	include <capstone/capstone.h>
-
-#	include "sym/disasm/vex.h"
 
 static int open_for(const struct disasm_code *code, csh *h, struct err *e)
 {

@@ -46,7 +46,4 @@ typedef VEC(struct disasm_insn) disasm_list;
  */
 int disasm(const struct disasm_code *code, struct arena *a, disasm_list *ret, struct err *e);
 
-/* The machine's name for messages. */
-const char *disasm_machine(uint16_t machine);
-
 #endif

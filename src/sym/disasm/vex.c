@@ -27,110 +27,78 @@ enum form {
 
 enum { ANY = -1 };
 
-/* %: b w d q by the operand's size, where an instruction has all of them. */
+enum { P0 = 1, P1 = 2, P2 = 4, P3 = 8 };
+
+/* Behind % stand letters of which the operand's size chooses one: two by w, four by w and pp. */
 static const struct known {
-	uint8_t evex, map, pp, opcode;
-	int8_t w, group; /* which value they must have, or ANY */
+	uint8_t evex, map, pp, opcode; /* pp: those that it may be */
+	int8_t w, group;	       /* which value they must have, or ANY */
 	uint8_t form;
 	const char *name;
 } table[] = {
-	{ 1, 1, 1, 0x74, ANY, ANY, K_VRM, "vpcmpeqb" },
-	{ 1, 1, 1, 0x75, ANY, ANY, K_VRM, "vpcmpeqw" },
-	{ 1, 1, 1, 0x76, 0, ANY, K_VRM, "vpcmpeqd" },
-	{ 1, 1, 1, 0x64, ANY, ANY, K_VRM, "vpcmpgtb" },
-	{ 1, 1, 1, 0x65, ANY, ANY, K_VRM, "vpcmpgtw" },
-	{ 1, 1, 1, 0x66, 0, ANY, K_VRM, "vpcmpgtd" },
-	{ 1, 2, 1, 0x29, 1, ANY, K_VRM, "vpcmpeqq" },
-	{ 1, 2, 1, 0x37, 1, ANY, K_VRM, "vpcmpgtq" },
-	{ 1, 2, 1, 0x26, 0, ANY, K_VRM, "vptestmb" },
-	{ 1, 2, 1, 0x26, 1, ANY, K_VRM, "vptestmw" },
-	{ 1, 2, 1, 0x27, 0, ANY, K_VRM, "vptestmd" },
-	{ 1, 2, 1, 0x27, 1, ANY, K_VRM, "vptestmq" },
-	{ 1, 2, 2, 0x26, 0, ANY, K_VRM, "vptestnmb" },
-	{ 1, 2, 2, 0x26, 1, ANY, K_VRM, "vptestnmw" },
-	{ 1, 2, 2, 0x27, 0, ANY, K_VRM, "vptestnmd" },
-	{ 1, 2, 2, 0x27, 1, ANY, K_VRM, "vptestnmq" },
-	{ 1, 3, 1, 0x3e, 0, ANY, K_VRM_P, "ub" },
-	{ 1, 3, 1, 0x3e, 1, ANY, K_VRM_P, "uw" },
-	{ 1, 3, 1, 0x3f, 0, ANY, K_VRM_P, "b" },
-	{ 1, 3, 1, 0x3f, 1, ANY, K_VRM_P, "w" },
-	{ 1, 3, 1, 0x1e, 0, ANY, K_VRM_P, "ud" },
-	{ 1, 3, 1, 0x1e, 1, ANY, K_VRM_P, "uq" },
-	{ 1, 3, 1, 0x1f, 0, ANY, K_VRM_P, "d" },
-	{ 1, 3, 1, 0x1f, 1, ANY, K_VRM_P, "q" },
-	{ 1, 3, 1, 0x25, 0, ANY, R_VRM_I, "vpternlogd" },
-	{ 1, 3, 1, 0x25, 1, ANY, R_VRM_I, "vpternlogq" },
-	{ 1, 3, 1, 0x03, 0, ANY, R_VRM_I, "valignd" },
-	{ 1, 3, 1, 0x03, 1, ANY, R_VRM_I, "valignq" },
-	{ 1, 3, 1, 0x43, 0, ANY, R_VRM_I, "vshufi32x4" },
-	{ 1, 3, 1, 0x43, 1, ANY, R_VRM_I, "vshufi64x2" },
-	{ 1, 3, 1, 0x23, 0, ANY, R_VRM_I, "vshuff32x4" },
-	{ 1, 3, 1, 0x23, 1, ANY, R_VRM_I, "vshuff64x2" },
-	{ 1, 2, 1, 0xb4, 1, ANY, R_VRM, "vpmadd52luq" },
-	{ 1, 2, 1, 0xb5, 1, ANY, R_VRM, "vpmadd52huq" },
-	{ 1, 2, 1, 0x8d, 0, ANY, R_VRM, "vpermb" },
-	{ 1, 2, 1, 0x8d, 1, ANY, R_VRM, "vpermw" },
-	{ 1, 2, 1, 0x75, 0, ANY, R_VRM, "vpermi2b" },
-	{ 1, 2, 1, 0x75, 1, ANY, R_VRM, "vpermi2w" },
-	{ 1, 2, 1, 0x7d, 0, ANY, R_VRM, "vpermt2b" },
-	{ 1, 2, 1, 0x7d, 1, ANY, R_VRM, "vpermt2w" },
-	{ 1, 2, 1, 0x7a, 0, ANY, R_GPR, "vpbroadcastb" },
-	{ 1, 2, 1, 0x7b, 0, ANY, R_GPR, "vpbroadcastw" },
-	{ 1, 2, 1, 0x7c, 0, ANY, R_GPR, "vpbroadcastd" },
-	{ 1, 2, 1, 0x7c, 1, ANY, R_GPR, "vpbroadcastq" },
-	{ 1, 1, 1, 0x72, 0, 0, V_RM_I, "vprord" },
-	{ 1, 1, 1, 0x72, 1, 0, V_RM_I, "vprorq" },
-	{ 1, 1, 1, 0x72, 0, 1, V_RM_I, "vprold" },
-	{ 1, 1, 1, 0x72, 1, 1, V_RM_I, "vprolq" },
-	{ 1, 1, 1, 0x72, 0, 2, V_RM_I, "vpsrld" },
-	{ 1, 1, 1, 0x72, 0, 4, V_RM_I, "vpsrad" },
-	{ 1, 1, 1, 0x72, 1, 4, V_RM_I, "vpsraq" },
-	{ 1, 1, 1, 0x72, 0, 6, V_RM_I, "vpslld" },
-	{ 1, 1, 1, 0x73, 1, 2, V_RM_I, "vpsrlq" },
-	{ 1, 1, 1, 0x73, ANY, 3, V_RM_I, "vpsrldq" },
-	{ 1, 1, 1, 0x73, 1, 6, V_RM_I, "vpsllq" },
-	{ 1, 1, 1, 0x73, ANY, 7, V_RM_I, "vpslldq" },
-	{ 0, 1, 0, 0x41, ANY, ANY, MASK_KV, "kand%" },
-	{ 0, 1, 1, 0x41, ANY, ANY, MASK_KV, "kand%" },
-	{ 0, 1, 0, 0x42, ANY, ANY, MASK_KV, "kandn%" },
-	{ 0, 1, 1, 0x42, ANY, ANY, MASK_KV, "kandn%" },
-	{ 0, 1, 0, 0x45, ANY, ANY, MASK_KV, "kor%" },
-	{ 0, 1, 1, 0x45, ANY, ANY, MASK_KV, "kor%" },
-	{ 0, 1, 0, 0x46, ANY, ANY, MASK_KV, "kxnor%" },
-	{ 0, 1, 1, 0x46, ANY, ANY, MASK_KV, "kxnor%" },
-	{ 0, 1, 0, 0x47, ANY, ANY, MASK_KV, "kxor%" },
-	{ 0, 1, 1, 0x47, ANY, ANY, MASK_KV, "kxor%" },
-	{ 0, 1, 0, 0x4a, ANY, ANY, MASK_KV, "kadd%" },
-	{ 0, 1, 1, 0x4a, ANY, ANY, MASK_KV, "kadd%" },
-	{ 0, 1, 1, 0x4b, 0, ANY, MASK_KV, "kunpckbw" },
-	{ 0, 1, 0, 0x4b, 0, ANY, MASK_KV, "kunpckwd" },
-	{ 0, 1, 0, 0x4b, 1, ANY, MASK_KV, "kunpckdq" },
-	{ 0, 1, 0, 0x44, ANY, ANY, MASK_K, "knot%" },
-	{ 0, 1, 1, 0x44, ANY, ANY, MASK_K, "knot%" },
-	{ 0, 1, 0, 0x98, ANY, ANY, MASK_K, "kortest%" },
-	{ 0, 1, 1, 0x98, ANY, ANY, MASK_K, "kortest%" },
-	{ 0, 1, 0, 0x99, ANY, ANY, MASK_K, "ktest%" },
-	{ 0, 1, 1, 0x99, ANY, ANY, MASK_K, "ktest%" },
-	{ 0, 1, 0, 0x90, ANY, ANY, MASK_KM, "kmov%" },
-	{ 0, 1, 1, 0x90, ANY, ANY, MASK_KM, "kmov%" },
-	{ 0, 1, 0, 0x91, ANY, ANY, MASK_MK, "kmov%" },
-	{ 0, 1, 1, 0x91, ANY, ANY, MASK_MK, "kmov%" },
-	{ 0, 1, 0, 0x92, 0, ANY, MASK_KR, "kmovw" },
-	{ 0, 1, 1, 0x92, 0, ANY, MASK_KR, "kmovb" },
-	{ 0, 1, 3, 0x92, 0, ANY, MASK_KR, "kmovd" },
-	{ 0, 1, 3, 0x92, 1, ANY, MASK_KR, "kmovq" },
-	{ 0, 1, 0, 0x93, 0, ANY, MASK_RK, "kmovw" },
-	{ 0, 1, 1, 0x93, 0, ANY, MASK_RK, "kmovb" },
-	{ 0, 1, 3, 0x93, 0, ANY, MASK_RK, "kmovd" },
-	{ 0, 1, 3, 0x93, 1, ANY, MASK_RK, "kmovq" },
-	{ 0, 3, 1, 0x30, 0, ANY, MASK_K_I, "kshiftrb" },
-	{ 0, 3, 1, 0x30, 1, ANY, MASK_K_I, "kshiftrw" },
-	{ 0, 3, 1, 0x31, 0, ANY, MASK_K_I, "kshiftrd" },
-	{ 0, 3, 1, 0x31, 1, ANY, MASK_K_I, "kshiftrq" },
-	{ 0, 3, 1, 0x32, 0, ANY, MASK_K_I, "kshiftlb" },
-	{ 0, 3, 1, 0x32, 1, ANY, MASK_K_I, "kshiftlw" },
-	{ 0, 3, 1, 0x33, 0, ANY, MASK_K_I, "kshiftld" },
-	{ 0, 3, 1, 0x33, 1, ANY, MASK_K_I, "kshiftlq" },
+	{ 1, 1, P1, 0x74, ANY, ANY, K_VRM, "vpcmpeqb" },
+	{ 1, 1, P1, 0x75, ANY, ANY, K_VRM, "vpcmpeqw" },
+	{ 1, 1, P1, 0x76, 0, ANY, K_VRM, "vpcmpeqd" },
+	{ 1, 1, P1, 0x64, ANY, ANY, K_VRM, "vpcmpgtb" },
+	{ 1, 1, P1, 0x65, ANY, ANY, K_VRM, "vpcmpgtw" },
+	{ 1, 1, P1, 0x66, 0, ANY, K_VRM, "vpcmpgtd" },
+	{ 1, 2, P1, 0x29, 1, ANY, K_VRM, "vpcmpeqq" },
+	{ 1, 2, P1, 0x37, 1, ANY, K_VRM, "vpcmpgtq" },
+	{ 1, 2, P1, 0x26, ANY, ANY, K_VRM, "vptestm%bw" },
+	{ 1, 2, P1, 0x27, ANY, ANY, K_VRM, "vptestm%dq" },
+	{ 1, 2, P2, 0x26, ANY, ANY, K_VRM, "vptestnm%bw" },
+	{ 1, 2, P2, 0x27, ANY, ANY, K_VRM, "vptestnm%dq" },
+	{ 1, 3, P1, 0x3e, ANY, ANY, K_VRM_P, "u%bw" },
+	{ 1, 3, P1, 0x3f, ANY, ANY, K_VRM_P, "%bw" },
+	{ 1, 3, P1, 0x1e, ANY, ANY, K_VRM_P, "u%dq" },
+	{ 1, 3, P1, 0x1f, ANY, ANY, K_VRM_P, "%dq" },
+	{ 1, 3, P1, 0x25, ANY, ANY, R_VRM_I, "vpternlog%dq" },
+	{ 1, 3, P1, 0x03, ANY, ANY, R_VRM_I, "valign%dq" },
+	{ 1, 3, P1, 0x43, 0, ANY, R_VRM_I, "vshufi32x4" },
+	{ 1, 3, P1, 0x43, 1, ANY, R_VRM_I, "vshufi64x2" },
+	{ 1, 3, P1, 0x23, 0, ANY, R_VRM_I, "vshuff32x4" },
+	{ 1, 3, P1, 0x23, 1, ANY, R_VRM_I, "vshuff64x2" },
+	{ 1, 2, P1, 0xb4, 1, ANY, R_VRM, "vpmadd52luq" },
+	{ 1, 2, P1, 0xb5, 1, ANY, R_VRM, "vpmadd52huq" },
+	{ 1, 2, P1, 0x8d, ANY, ANY, R_VRM, "vperm%bw" },
+	{ 1, 2, P1, 0x75, ANY, ANY, R_VRM, "vpermi2%bw" },
+	{ 1, 2, P1, 0x7d, ANY, ANY, R_VRM, "vpermt2%bw" },
+	{ 1, 2, P1, 0x7a, 0, ANY, R_GPR, "vpbroadcastb" },
+	{ 1, 2, P1, 0x7b, 0, ANY, R_GPR, "vpbroadcastw" },
+	{ 1, 2, P1, 0x7c, ANY, ANY, R_GPR, "vpbroadcast%dq" },
+	{ 1, 1, P1, 0x72, ANY, 0, V_RM_I, "vpror%dq" },
+	{ 1, 1, P1, 0x72, ANY, 1, V_RM_I, "vprol%dq" },
+	{ 1, 1, P1, 0x72, 0, 2, V_RM_I, "vpsrld" },
+	{ 1, 1, P1, 0x72, ANY, 4, V_RM_I, "vpsra%dq" },
+	{ 1, 1, P1, 0x72, 0, 6, V_RM_I, "vpslld" },
+	{ 1, 1, P1, 0x73, 1, 2, V_RM_I, "vpsrlq" },
+	{ 1, 1, P1, 0x73, ANY, 3, V_RM_I, "vpsrldq" },
+	{ 1, 1, P1, 0x73, 1, 6, V_RM_I, "vpsllq" },
+	{ 1, 1, P1, 0x73, ANY, 7, V_RM_I, "vpslldq" },
+	{ 0, 1, P0 | P1, 0x41, ANY, ANY, MASK_KV, "kand%wbqd" },
+	{ 0, 1, P0 | P1, 0x42, ANY, ANY, MASK_KV, "kandn%wbqd" },
+	{ 0, 1, P0 | P1, 0x45, ANY, ANY, MASK_KV, "kor%wbqd" },
+	{ 0, 1, P0 | P1, 0x46, ANY, ANY, MASK_KV, "kxnor%wbqd" },
+	{ 0, 1, P0 | P1, 0x47, ANY, ANY, MASK_KV, "kxor%wbqd" },
+	{ 0, 1, P0 | P1, 0x4a, ANY, ANY, MASK_KV, "kadd%wbqd" },
+	{ 0, 1, P1, 0x4b, 0, ANY, MASK_KV, "kunpckbw" },
+	{ 0, 1, P0, 0x4b, 0, ANY, MASK_KV, "kunpckwd" },
+	{ 0, 1, P0, 0x4b, 1, ANY, MASK_KV, "kunpckdq" },
+	{ 0, 1, P0 | P1, 0x44, ANY, ANY, MASK_K, "knot%wbqd" },
+	{ 0, 1, P0 | P1, 0x98, ANY, ANY, MASK_K, "kortest%wbqd" },
+	{ 0, 1, P0 | P1, 0x99, ANY, ANY, MASK_K, "ktest%wbqd" },
+	{ 0, 1, P0 | P1, 0x90, ANY, ANY, MASK_KM, "kmov%wbqd" },
+	{ 0, 1, P0 | P1, 0x91, ANY, ANY, MASK_MK, "kmov%wbqd" },
+	{ 0, 1, P0, 0x92, 0, ANY, MASK_KR, "kmovw" },
+	{ 0, 1, P1, 0x92, 0, ANY, MASK_KR, "kmovb" },
+	{ 0, 1, P3, 0x92, ANY, ANY, MASK_KR, "kmov%dq" },
+	{ 0, 1, P0, 0x93, 0, ANY, MASK_RK, "kmovw" },
+	{ 0, 1, P1, 0x93, 0, ANY, MASK_RK, "kmovb" },
+	{ 0, 1, P3, 0x93, ANY, ANY, MASK_RK, "kmov%dq" },
+	{ 0, 3, P1, 0x30, ANY, ANY, MASK_K_I, "kshiftr%bw" },
+	{ 0, 3, P1, 0x31, ANY, ANY, MASK_K_I, "kshiftr%dq" },
+	{ 0, 3, P1, 0x32, ANY, ANY, MASK_K_I, "kshiftl%bw" },
+	{ 0, 3, P1, 0x33, ANY, ANY, MASK_K_I, "kshiftl%dq" },
 };
 
 /* An instruction taken apart. Registers have all their bits. */
@@ -390,7 +358,7 @@ static const struct known *look_up(const struct parts *x)
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct known *k = &table[i];
 
-		if (k->evex == x->evex && k->map == x->map && k->pp == x->pp &&
+		if (k->evex == x->evex && k->map == x->map && (k->pp >> x->pp & 1) &&
 		    k->opcode == x->opcode && (k->w == ANY || (unsigned)k->w == x->w) &&
 		    (k->group == ANY || (unsigned)k->group == x->group) &&
 		    (k->form != K_VRM_P || x->imm < 8))
@@ -412,6 +380,7 @@ bool disasm_vex(const uint8_t *p, size_t n, bool intel, struct disasm_vex *ret)
 	struct parts x;
 	struct text t = { .out = ret->args, .size = sizeof(ret->args), .intel = intel, .x = &x };
 	const struct known *k;
+	const char *letters;
 
 	if (!take_apart(p, n, &x))
 		return false;
@@ -419,15 +388,13 @@ bool disasm_vex(const uint8_t *p, size_t n, bool intel, struct disasm_vex *ret)
 	k = look_up(&x);
 	if (!k)
 		return true;
-	if (k->form == K_VRM_P)
-		snprintf(ret->name, sizeof(ret->name), "vpcmp%s%s", compare[x.imm], k->name);
-	else
-		snprintf(ret->name, sizeof(ret->name), "%.*s%.1s", (int)strcspn(k->name, "%"),
-			 k->name,
-			 strchr(k->name, '%') ? x.w    ? x.pp ? "d" : "q"
-						: x.pp ? "b"
-						       : "w"
-					      : "");
+	n = strcspn(k->name, "%");
+	letters = k->name + n + (k->name[n] == '%');
+	snprintf(ret->name, sizeof(ret->name), "%s%s%.*s%.1s", k->form == K_VRM_P ? "vpcmp" : "",
+		 k->form == K_VRM_P ? compare[x.imm] : "", (int)n, k->name,
+		 strlen(letters) == 4 ? letters + 2 * x.w + x.pp
+		 : *letters	      ? letters + x.w
+				      : "");
 	operands(&t, lists[k->form]);
 	if (x.relative) {
 		ret->has_target = true;

@@ -3,44 +3,136 @@
  */
 #include "sym/dwarf/int.h"
 
-#define REFERENCES_MAX 16 /* from a function to its abstract one, to its declaration ... */
+/* How a value is written, where that is not in so many bytes. */
+enum {
+	BYTES_MAX = 16,
+	ADDR,
+	OFFSET,
+	REF_ADDR, /* an address in DWARF 2, else an offset */
+	ULEB,
+	SLEB,
+	STRING,
+	BLOCK, /* its length first */
+	BLOCK_1,
+	BLOCK_2,
+	BLOCK_4,
+	INDIRECT,
+	UNKNOWN,
+};
+
+/* What is at the place that a string or a reference names: for those in a section, its number. */
+enum { OF_UNIT = SEC_N, OF_FILE, OF_ALT, OF_INDEX };
+
+static const struct form {
+	uint8_t written, kind, where; /* kind VALUE_NONE: nobody asks for it */
+} forms[] = {
+	[0x02] = { UNKNOWN },
+	[DW_FORM_addr] = { ADDR, VALUE_ADDR },
+	[DW_FORM_block2] = { BLOCK_2, VALUE_BLOCK },
+	[DW_FORM_block4] = { BLOCK_4, VALUE_BLOCK },
+	[DW_FORM_data2] = { 2, VALUE_INT },
+	[DW_FORM_data4] = { 4, VALUE_INT },
+	[DW_FORM_data8] = { 8, VALUE_INT },
+	[DW_FORM_string] = { STRING, VALUE_STR },
+	[DW_FORM_block] = { BLOCK, VALUE_BLOCK },
+	[DW_FORM_block1] = { BLOCK_1, VALUE_BLOCK },
+	[DW_FORM_data1] = { 1, VALUE_INT },
+	[DW_FORM_flag] = { 1, VALUE_INT },
+	[DW_FORM_sdata] = { SLEB, VALUE_INT },
+	[DW_FORM_strp] = { OFFSET, VALUE_STR, SEC_STR },
+	[DW_FORM_udata] = { ULEB, VALUE_INT },
+	[DW_FORM_ref_addr] = { REF_ADDR, VALUE_REF, OF_FILE },
+	[DW_FORM_ref1] = { 1, VALUE_REF, OF_UNIT },
+	[DW_FORM_ref2] = { 2, VALUE_REF, OF_UNIT },
+	[DW_FORM_ref4] = { 4, VALUE_REF, OF_UNIT },
+	[DW_FORM_ref8] = { 8, VALUE_REF, OF_UNIT },
+	[DW_FORM_ref_udata] = { ULEB, VALUE_REF, OF_UNIT },
+	[DW_FORM_indirect] = { INDIRECT },
+	[DW_FORM_sec_offset] = { OFFSET, VALUE_SEC },
+	[DW_FORM_exprloc] = { BLOCK, VALUE_BLOCK },
+	[DW_FORM_flag_present] = { 0, VALUE_INT },
+	[DW_FORM_strx] = { ULEB, VALUE_STR, OF_INDEX },
+	[DW_FORM_addrx] = { ULEB, VALUE_ADDRX },
+	[DW_FORM_ref_sup4] = { 4, VALUE_REF, OF_ALT },
+	[DW_FORM_strp_sup] = { OFFSET, VALUE_STR, OF_ALT },
+	[DW_FORM_data16] = { 16 },
+	[DW_FORM_line_strp] = { OFFSET, VALUE_STR, SEC_LINE_STR },
+	[DW_FORM_ref_sig8] = { 8 },
+	[DW_FORM_implicit_const] = { 0, VALUE_INT },
+	[DW_FORM_loclistx] = { ULEB, VALUE_LOCX },
+	[DW_FORM_rnglistx] = { ULEB, VALUE_RNGX },
+	[DW_FORM_ref_sup8] = { 8, VALUE_REF, OF_ALT },
+	[DW_FORM_strx1] = { 1, VALUE_STR, OF_INDEX },
+	[DW_FORM_strx2] = { 2, VALUE_STR, OF_INDEX },
+	[DW_FORM_strx3] = { 3, VALUE_STR, OF_INDEX },
+	[DW_FORM_strx4] = { 4, VALUE_STR, OF_INDEX },
+	[DW_FORM_addrx1] = { 1, VALUE_ADDRX },
+	[DW_FORM_addrx2] = { 2, VALUE_ADDRX },
+	[DW_FORM_addrx3] = { 3, VALUE_ADDRX },
+	[DW_FORM_addrx4] = { 4, VALUE_ADDRX },
+};
+
+static const struct form *form_of(uint64_t form)
+{
+	static const struct form ref_alt = { OFFSET, VALUE_REF, OF_ALT };
+
+	switch (form) {
+	case DW_FORM_GNU_addr_index: return &forms[DW_FORM_addrx];
+	case DW_FORM_GNU_str_index: return &forms[DW_FORM_strx];
+	case DW_FORM_GNU_strp_alt: return &forms[DW_FORM_strp_sup];
+	case DW_FORM_GNU_ref_alt: return &ref_alt;
+	default: return &forms[form && form < ARRAY_SIZE(forms) ? form : 0x02];
+	}
+}
+
+static int form_size(const struct form *f, const struct unit *u)
+{
+	switch (f->written) {
+	case ADDR: return u->addr_size;
+	case OFFSET: return u->offset_size;
+	case REF_ADDR: return u->version < 3 ? u->addr_size : u->offset_size;
+	default: return f->written <= BYTES_MAX ? f->written : -1;
+	}
+}
+
+int dwarf_form_size(uint64_t form, const struct unit *u)
+{
+	return form_size(form_of(form), u);
+}
+
+static uint64_t block_length(struct bytes *b, const struct form *f)
+{
+	return f->written == BLOCK     ? bytes_uleb(b)
+	       : f->written == BLOCK_1 ? bytes_u8(b)
+	       : f->written == BLOCK_2 ? bytes_u16(b)
+				       : bytes_u32(b);
+}
+
+/* The form that stands before the value. An indirect indirect would recurse; nobody writes it. */
+static uint64_t direct_form(struct bytes *b)
+{
+	uint64_t form = bytes_uleb(b);
+
+	return form == DW_FORM_indirect || form == DW_FORM_implicit_const ? bytes_fail(b) : form;
+}
 
 void dwarf_skip(struct bytes *b, const struct unit *u, uint64_t form)
 {
-	int size = dwarf_form_size(form, u->addr_size, u->offset_size, u->version);
+	const struct form *f = form_of(form);
+	int size = form_size(f, u);
 
-	if (size >= 0) {
+	if (size >= 0)
 		bytes_skip(b, (uint64_t)size);
-		return;
-	}
-	switch (form) {
-	case DW_FORM_block1: bytes_skip(b, bytes_u8(b)); break;
-	case DW_FORM_block2: bytes_skip(b, bytes_u16(b)); break;
-	case DW_FORM_block4: bytes_skip(b, bytes_u32(b)); break;
-	case DW_FORM_block:
-	case DW_FORM_exprloc: bytes_skip(b, bytes_uleb(b)); break;
-	case DW_FORM_string: bytes_str(b); break;
-	case DW_FORM_indirect: {
-		uint64_t real = bytes_uleb(b);
-
-		/* An indirect indirect would recurse; nobody writes it. */
-		if (real == DW_FORM_indirect || real == DW_FORM_implicit_const)
-			bytes_fail(b);
-		else
-			dwarf_skip(b, u, real);
-		break;
-	}
-	case DW_FORM_sdata:
-	case DW_FORM_udata:
-	case DW_FORM_ref_udata:
-	case DW_FORM_strx:
-	case DW_FORM_addrx:
-	case DW_FORM_loclistx:
-	case DW_FORM_rnglistx:
-	case DW_FORM_GNU_addr_index:
-	case DW_FORM_GNU_str_index: bytes_uleb(b); break;
-	default: bytes_fail(b);
-	}
+	else if (f->written == ULEB || f->written == SLEB)
+		bytes_uleb(b);
+	else if (f->written == STRING)
+		bytes_str(b);
+	else if (f->written >= BLOCK && f->written <= BLOCK_4)
+		bytes_skip(b, block_length(b, f));
+	else if (f->written == INDIRECT)
+		dwarf_skip(b, u, direct_form(b));
+	else
+		bytes_fail(b);
 }
 
 static struct value string_index(const struct unit *u, uint64_t index)
@@ -57,99 +149,45 @@ static struct value string_index(const struct unit *u, uint64_t index)
 	return (struct value){ VALUE_STR, .s = dwarf_string(u->f, SEC_STR, index) };
 }
 
-static struct value alt_string(const struct unit *u, uint64_t offset)
-{
-	struct dwarf_file *alt = dwarf_alt(u->f->d);
-
-	if (!alt)
-		return (struct value){ 0 };
-	return (struct value){ VALUE_STR, .s = dwarf_string(alt, SEC_STR, offset) };
-}
-
-static struct value reference(struct dwarf_file *f, uint64_t offset)
-{
-	if (!f)
-		return (struct value){ 0 };
-	return (struct value){ VALUE_REF, .v = offset, .f = f };
-}
-
-static struct value dwarf_attr_block(struct bytes *b, uint64_t len)
-{
-	struct value v = { VALUE_BLOCK, .v = len, .s = (const char *)b->p };
-
-	bytes_skip(b, len);
-	return b->bad ? (struct value){ 0 } : v;
-}
-
-static struct value form_value(struct bytes *b, struct unit *u, uint64_t form, int64_t implicit)
-{
-	unsigned osize = u->offset_size;
-
-	switch (form) {
-	case DW_FORM_addr: return (struct value){ VALUE_ADDR, .v = bytes_uint(b, u->addr_size) };
-	case DW_FORM_data1:
-	case DW_FORM_flag: return (struct value){ VALUE_INT, .v = bytes_u8(b) };
-	case DW_FORM_data2: return (struct value){ VALUE_INT, .v = bytes_u16(b) };
-	case DW_FORM_data4: return (struct value){ VALUE_INT, .v = bytes_u32(b) };
-	case DW_FORM_data8: return (struct value){ VALUE_INT, .v = bytes_u64(b) };
-	case DW_FORM_udata: return (struct value){ VALUE_INT, .v = bytes_uleb(b) };
-	case DW_FORM_sdata: return (struct value){ VALUE_INT, .v = (uint64_t)bytes_sleb(b) };
-	case DW_FORM_implicit_const: return (struct value){ VALUE_INT, .v = (uint64_t)implicit };
-	case DW_FORM_flag_present: return (struct value){ VALUE_INT, .v = 1 };
-	case DW_FORM_sec_offset: return (struct value){ VALUE_SEC, .v = bytes_uint(b, osize) };
-	case DW_FORM_string: return (struct value){ VALUE_STR, .s = bytes_str(b) };
-	case DW_FORM_strp:
-		return (struct value){ VALUE_STR,
-				       .s = dwarf_string(u->f, SEC_STR, bytes_uint(b, osize)) };
-	case DW_FORM_line_strp:
-		return (struct value){ VALUE_STR, .s = dwarf_string(u->f, SEC_LINE_STR,
-								    bytes_uint(b, osize)) };
-	case DW_FORM_strp_sup:
-	case DW_FORM_GNU_strp_alt: return alt_string(u, bytes_uint(b, osize));
-	case DW_FORM_strx:
-	case DW_FORM_GNU_str_index: return string_index(u, bytes_uleb(b));
-	case DW_FORM_strx1: return string_index(u, bytes_u8(b));
-	case DW_FORM_strx2: return string_index(u, bytes_u16(b));
-	case DW_FORM_strx3: return string_index(u, bytes_uint(b, 3));
-	case DW_FORM_strx4: return string_index(u, bytes_u32(b));
-	case DW_FORM_addrx:
-	case DW_FORM_GNU_addr_index: return (struct value){ VALUE_ADDRX, .v = bytes_uleb(b) };
-	case DW_FORM_addrx1: return (struct value){ VALUE_ADDRX, .v = bytes_u8(b) };
-	case DW_FORM_addrx2: return (struct value){ VALUE_ADDRX, .v = bytes_u16(b) };
-	case DW_FORM_addrx3: return (struct value){ VALUE_ADDRX, .v = bytes_uint(b, 3) };
-	case DW_FORM_addrx4: return (struct value){ VALUE_ADDRX, .v = bytes_u32(b) };
-	case DW_FORM_rnglistx: return (struct value){ VALUE_RNGX, .v = bytes_uleb(b) };
-	case DW_FORM_loclistx: return (struct value){ VALUE_LOCX, .v = bytes_uleb(b) };
-	case DW_FORM_block1: return dwarf_attr_block(b, bytes_u8(b));
-	case DW_FORM_block2: return dwarf_attr_block(b, bytes_u16(b));
-	case DW_FORM_block4: return dwarf_attr_block(b, bytes_u32(b));
-	case DW_FORM_block:
-	case DW_FORM_exprloc: return dwarf_attr_block(b, bytes_uleb(b));
-	case DW_FORM_ref1: return reference(u->f, u->offset + bytes_u8(b));
-	case DW_FORM_ref2: return reference(u->f, u->offset + bytes_u16(b));
-	case DW_FORM_ref4: return reference(u->f, u->offset + bytes_u32(b));
-	case DW_FORM_ref8: return reference(u->f, u->offset + bytes_u64(b));
-	case DW_FORM_ref_udata: return reference(u->f, u->offset + bytes_uleb(b));
-	case DW_FORM_ref_addr:
-		return reference(u->f, bytes_uint(b, u->version < 3 ? u->addr_size : osize));
-	case DW_FORM_GNU_ref_alt: return reference(dwarf_alt(u->f->d), bytes_uint(b, osize));
-	case DW_FORM_ref_sup4: return reference(dwarf_alt(u->f->d), bytes_u32(b));
-	case DW_FORM_ref_sup8: return reference(dwarf_alt(u->f->d), bytes_u64(b));
-	default: dwarf_skip(b, u, form); return (struct value){ 0 };
-	}
-}
-
 struct value dwarf_value(struct bytes *b, struct unit *u, const struct attr_spec *a)
 {
-	if (a->form == DW_FORM_indirect) {
-		uint64_t real = bytes_uleb(b);
+	uint64_t form = a->form == DW_FORM_indirect ? direct_form(b) : a->form;
+	const struct form *f = form_of(form);
+	struct value v = { .kind = f->kind, .f = u->f };
+	int size = form_size(f, u);
 
-		if (real != DW_FORM_indirect && real != DW_FORM_implicit_const)
-			return form_value(b, u, real, 0);
-		bytes_fail(b);
-		return (struct value){ 0 };
+	if (f->kind == VALUE_NONE) {
+		dwarf_skip(b, u, form);
+		return v;
 	}
-	return form_value(b, u, a->form, a->implicit);
+	if (f->written == STRING) {
+		v.s = bytes_str(b);
+		return v;
+	}
+	if (f->kind == VALUE_BLOCK) {
+		v.v = block_length(b, f);
+		v.s = (const char *)b->p;
+		bytes_skip(b, v.v);
+		return b->bad ? (struct value){ 0 } : v;
+	}
+	v.v = size > 0			       ? bytes_uint(b, (unsigned)size)
+	      : f->written == ULEB	       ? bytes_uleb(b)
+	      : f->written == SLEB	       ? (uint64_t)bytes_sleb(b)
+	      : form == DW_FORM_implicit_const ? (uint64_t)a->implicit
+					       : 1; /* DW_FORM_flag_present */
+	if (f->where == OF_ALT)
+		v.f = u->f->d->alt;
+	if (f->kind != VALUE_STR && f->kind != VALUE_REF)
+		return v;
+	if (!v.f)
+		return (struct value){ 0 };
+	if (f->where == OF_UNIT)
+		v.v += u->offset;
+	else if (f->where == OF_INDEX)
+		return string_index(u, v.v);
+	if (f->kind == VALUE_STR)
+		v.s = dwarf_string(v.f, f->where == OF_ALT ? SEC_STR : f->where, v.v);
+	return v;
 }
 
 bool dwarf_addrx(const struct unit *u, uint64_t index, uint64_t *ret)
@@ -285,58 +323,4 @@ bool dwarf_unit_ranges(struct unit *u, struct abbrevs *room, dwarf_range_fn *fn,
 	read_bases(u, &a, room, b);
 	read_root(u, &a, room, b, &pc);
 	return dwarf_ranges(u, &pc, fn, ctx);
-}
-
-/* The entry at an offset: its abbreviation, and b at its first value. NULL
- * when there is none. */
-static const struct abbrev *entry_at(struct unit *u, uint64_t die, struct bytes *b)
-{
-	if (die < u->die || die >= u->end || !dwarf_unit_prepare(u))
-		return NULL;
-	*b = dwarf_bytes(u->f, SEC_INFO, die);
-	b->end = u->f->sec[SEC_INFO] + u->end;
-	return dwarf_abbrev(u->abbrevs, bytes_uleb(b));
-}
-
-const char *dwarf_function_name(struct unit *u, uint64_t die)
-{
-	const char *plain = NULL;
-
-	/* A linkage name anywhere on the way is better than the plain one of
-	 * the first entry. */
-	for (int depth = 0; u && depth < REFERENCES_MAX; depth++) {
-		struct value next = { 0 };
-		struct bytes b;
-		const struct abbrev *a = entry_at(u, die, &b);
-
-		if (!a)
-			break;
-		for (uint32_t i = 0; i < a->nattr && !b.bad; i++) {
-			const struct attr_spec *spec = &u->abbrevs->attrs.data[a->first + i];
-			struct value v;
-
-			switch (spec->name) {
-			case DW_AT_linkage_name:
-			case DW_AT_MIPS_linkage_name:
-				v = dwarf_value(&b, u, spec);
-				if (v.kind == VALUE_STR && *v.s)
-					return v.s;
-				break;
-			case DW_AT_name:
-				v = dwarf_value(&b, u, spec);
-				if (!plain && v.kind == VALUE_STR && *v.s)
-					plain = v.s;
-				break;
-			case DW_AT_abstract_origin:
-			case DW_AT_specification: next = dwarf_value(&b, u, spec); break;
-			default: dwarf_skip(&b, u, spec->form);
-			}
-		}
-		if (next.kind != VALUE_REF)
-			break;
-		die = next.v;
-		if (next.f != u->f || die < u->offset || die >= u->end)
-			u = dwarf_file_unit(next.f, die);
-	}
-	return plain;
 }

@@ -21,7 +21,8 @@ bool die_in(struct unit *u, uint64_t off, struct die *ret)
 	return true;
 }
 
-bool die_at(struct dwarf_file *f, uint64_t off, struct die *ret)
+/* The entry at an offset of a file. */
+static bool die_at(struct dwarf_file *f, uint64_t off, struct die *ret)
 {
 	struct unit *u = dwarf_file_unit(f, off);
 
@@ -35,12 +36,6 @@ static struct bytes values(const struct die *d)
 			       .swap = d->u->f->e->swap };
 }
 
-static void skip_values(struct bytes *b, const struct die *d)
-{
-	for (uint32_t i = 0; i < d->a->nattr && !b->bad; i++)
-		dwarf_skip(b, d->u, d->u->abbrevs->attrs.data[d->a->first + i].form);
-}
-
 static bool entry_here(struct unit *u, const struct bytes *b, struct die *ret)
 {
 	return !b->bad && b->p < b->end && die_in(u, (uint64_t)(b->p - u->f->sec[SEC_INFO]), ret);
@@ -52,7 +47,7 @@ bool die_child(const struct die *d, struct die *ret)
 
 	if (!d->a->children)
 		return false;
-	skip_values(&b, d);
+	dwarf_skip_all(&b, d->u, d->a);
 	return entry_here(d->u, &b, ret);
 }
 
@@ -72,8 +67,7 @@ static bool skip_inside(struct bytes *b, const struct die *d)
 		a = dwarf_abbrev(d->u->abbrevs, code);
 		if (!a)
 			return false;
-		for (uint32_t i = 0; i < a->nattr && !b->bad; i++)
-			dwarf_skip(b, d->u, d->u->abbrevs->attrs.data[a->first + i].form);
+		dwarf_skip_all(b, d->u, a);
 		depth += a->children;
 	}
 	return !b->bad;
@@ -92,7 +86,7 @@ bool die_sibling(const struct die *d, struct die *ret)
 			return entry_here(d->u, &b, ret);
 		}
 	}
-	skip_values(&b, d);
+	dwarf_skip_all(&b, d->u, d->a);
 	if (d->a->children && !skip_inside(&b, d))
 		return false;
 	return entry_here(d->u, &b, ret);
@@ -155,11 +149,40 @@ bool die_ref_deep(const struct die *d, unsigned name, struct die *ret)
 	return v.kind == VALUE_REF && die_at(v.f, v.v, ret);
 }
 
+static const char *die_text(const struct die *d, unsigned name)
+{
+	struct value v = die_attr(d, name);
+
+	return v.kind == VALUE_STR && *v.s ? v.s : NULL;
+}
+
 const char *die_name(const struct die *d)
 {
 	struct value v = die_attr_deep(d, DW_AT_name);
 
 	return v.kind == VALUE_STR && *v.s ? v.s : NULL;
+}
+
+const char *dwarf_function_name(struct unit *u, uint64_t off)
+{
+	const char *plain = NULL, *linkage = NULL;
+	struct die d;
+
+	if (!die_in(u, off, &d))
+		return NULL;
+	/* A linkage name anywhere on the way is better than the plain one of the first entry. */
+	for (int i = 0; i < REFERENCES_MAX; i++) {
+		linkage = die_text(&d, DW_AT_linkage_name);
+		if (!linkage)
+			linkage = die_text(&d, DW_AT_MIPS_linkage_name);
+		if (linkage)
+			break;
+		if (!plain)
+			plain = die_text(&d, DW_AT_name);
+		if (!origin(&d, &d))
+			break;
+	}
+	return linkage ? linkage : plain;
 }
 
 struct ask {

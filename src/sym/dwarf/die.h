@@ -24,9 +24,8 @@ static inline struct dwarf_die die_handle(const struct die *d)
 	return (struct dwarf_die){ d->u, d->off };
 }
 
-/* The entry at an offset of a unit, of a file; false when there is none. */
+/* The entry at an offset of a unit; false when there is none. */
 bool die_in(struct unit *u, uint64_t off, struct die *ret);
-bool die_at(struct dwarf_file *f, uint64_t off, struct die *ret);
 static inline bool die_open(struct dwarf_die h, struct die *ret)
 {
 	return h.u && die_in(h.u, h.off, ret);

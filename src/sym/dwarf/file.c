@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The sections of one file with DWARF, its unit headers, and its abbreviation tables. */
+#include "base/sort.h"
 #include "sym/dwarf/int.h"
-#include "sym/elf/unpack.h"
 
 #define SECTION_MAX ((size_t)8 << 30)
 #define UNITS_MAX (1u << 22)
@@ -27,8 +27,8 @@ static void load_section(struct dwarf_file *f, enum section s)
 		snprintf(name, sizeof(name), ".zdebug_%s", names[s]);
 		sec = f->dwo ? NULL : elf_section(f->e, name);
 	}
-	if (!sec ||
-	    unpack_section(f->e, sec, SECTION_MAX, &f->sec[s], &f->len[s], &f->unpacked[s]) < 0) {
+	if (!sec || elf_unpack_section(f->e, sec, SECTION_MAX, &f->sec[s], &f->len[s],
+				       &f->unpacked[s]) < 0) {
 		f->sec[s] = NULL;
 		f->len[s] = 0;
 	}
@@ -182,55 +182,9 @@ void dwarf_file_close(struct dwarf_file *f)
 
 struct unit *dwarf_file_unit(struct dwarf_file *f, uint64_t offset)
 {
-	size_t lo = 0, hi = f->units.n;
+	size_t n = SORT_FIND(f->units.n, i, f->units.data[i]->offset <= offset);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->units.data[mid]->offset <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && offset < f->units.data[lo - 1]->end ? f->units.data[lo - 1] : NULL;
-}
-
-int dwarf_form_size(uint64_t form, unsigned addr_size, unsigned offset_size, unsigned version)
-{
-	switch (form) {
-	case DW_FORM_flag_present:
-	case DW_FORM_implicit_const: return 0;
-	case DW_FORM_data1:
-	case DW_FORM_flag:
-	case DW_FORM_ref1:
-	case DW_FORM_strx1:
-	case DW_FORM_addrx1: return 1;
-	case DW_FORM_data2:
-	case DW_FORM_ref2:
-	case DW_FORM_strx2:
-	case DW_FORM_addrx2: return 2;
-	case DW_FORM_strx3:
-	case DW_FORM_addrx3: return 3;
-	case DW_FORM_data4:
-	case DW_FORM_ref4:
-	case DW_FORM_ref_sup4:
-	case DW_FORM_strx4:
-	case DW_FORM_addrx4: return 4;
-	case DW_FORM_data8:
-	case DW_FORM_ref8:
-	case DW_FORM_ref_sup8:
-	case DW_FORM_ref_sig8: return 8;
-	case DW_FORM_data16: return 16;
-	case DW_FORM_addr: return (int)addr_size;
-	case DW_FORM_ref_addr: return (int)(version < 3 ? addr_size : offset_size);
-	case DW_FORM_strp:
-	case DW_FORM_line_strp:
-	case DW_FORM_sec_offset:
-	case DW_FORM_strp_sup:
-	case DW_FORM_GNU_ref_alt:
-	case DW_FORM_GNU_strp_alt: return (int)offset_size;
-	default: return -1;
-	}
+	return n && offset < f->units.data[n - 1]->end ? f->units.data[n - 1] : NULL;
 }
 
 /* One abbreviation; its attributes are added to room. False at the end of the table. */
@@ -253,7 +207,7 @@ static bool parse_abbrev(struct bytes *b, const struct unit *u, struct abbrev *a
 			return false;
 		if (!name && !form)
 			break;
-		size = dwarf_form_size(form, u->addr_size, u->offset_size, u->version);
+		size = dwarf_form_size(form, u);
 		fixed = fixed < 0 || size < 0 ? -1 : fixed + size;
 		a->nattr++;
 		vec_push(&room->attrs,

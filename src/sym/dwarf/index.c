@@ -213,12 +213,8 @@ static void walk_unit(struct walk *w)
 		} else if (a->children && is_type(a->tag)) {
 			if (skip_type(w, a))
 				continue;
-		} else if (a->fixed >= 0) {
-			bytes_skip(&w->b, (uint64_t)a->fixed);
 		} else {
-			for (uint32_t i = 0; i < a->nattr && !w->b.bad; i++)
-				dwarf_skip(&w->b, w->u,
-					   w->u->abbrevs->attrs.data[a->first + i].form);
+			dwarf_skip_all(&w->b, w->u, a);
 		}
 		if (a->children) {
 			vec_push(&w->owner, owner);

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "sym/dwarf/dwarf.h"
-#include "sym/elf/bytes.h"
+#include "base/bytes.h"
 #include "sym/elf/segments.h"
 
 enum {
@@ -57,7 +57,6 @@ enum {
 	DW_AT_language = 0x13,
 	DW_AT_comp_dir = 0x1b,
 	DW_AT_const_value = 0x1c,
-	DW_AT_inline = 0x20,
 	DW_AT_producer = 0x25,
 	DW_AT_upper_bound = 0x2f,
 	DW_AT_abstract_origin = 0x31,
@@ -67,7 +66,6 @@ enum {
 	DW_AT_decl_line = 0x3b,
 	DW_AT_declaration = 0x3c,
 	DW_AT_encoding = 0x3e,
-	DW_AT_external = 0x3f,
 	DW_AT_frame_base = 0x40,
 	DW_AT_specification = 0x47,
 	DW_AT_type = 0x49,
@@ -138,7 +136,6 @@ enum {
 
 	DW_UT_compile = 1,
 	DW_UT_type = 2,
-	DW_UT_partial = 3,
 	DW_UT_skeleton = 4,
 	DW_UT_split_compile = 5,
 	DW_UT_split_type = 6,
@@ -262,7 +259,7 @@ struct unit {
 };
 
 struct dwarf {
-	struct dwarf_file *main, *alt, *dwp;
+	struct dwarf_file *main, *alt, *dwp; /* alt: the dwz file */
 	VEC(struct dwarf_file *) dwos;
 	dwarf_find_fn *find;
 	void *ctx;
@@ -289,7 +286,7 @@ bool dwarf_root_abbrev(struct dwarf_file *f, const struct unit *u, uint64_t code
 		       struct abbrev *ret, struct abbrevs *room);
 
 /* Bytes of a form's value; -1 when that depends on the value. */
-int dwarf_form_size(uint64_t form, unsigned addr_size, unsigned offset_size, unsigned version);
+int dwarf_form_size(uint64_t form, const struct unit *u);
 
 /* sym/dwarf/attr.c: values of attributes, references, names, ranges */
 enum value_kind {
@@ -311,6 +308,14 @@ struct value {
 	struct dwarf_file *f; /* VALUE_REF: the file that v is an offset of */
 };
 void dwarf_skip(struct bytes *b, const struct unit *u, uint64_t form);
+/* All values of an entry. */
+static inline void dwarf_skip_all(struct bytes *b, const struct unit *u, const struct abbrev *a)
+{
+	if (a->fixed >= 0)
+		bytes_skip(b, (uint64_t)a->fixed);
+	for (uint32_t i = 0; a->fixed < 0 && i < a->nattr && !b->bad; i++)
+		dwarf_skip(b, u, u->abbrevs->attrs.data[a->first + i].form);
+}
 struct value dwarf_value(struct bytes *b, struct unit *u, const struct attr_spec *a);
 /* An indexed address of the unit. False when there is none. */
 bool dwarf_addrx(const struct unit *u, uint64_t index, uint64_t *ret);
@@ -360,10 +365,5 @@ const char *dwarf_line_file(struct lines *l, uint64_t file);
 
 /* sym/dwarf/split.c: the unit that has the entries: u itself, or the split one of a skeleton. */
 struct unit *dwarf_split_unit(struct unit *u);
-/* The dwz file, opened with the main one; NULL when there is none. */
-static inline struct dwarf_file *dwarf_alt(const struct dwarf *d)
-{
-	return d->alt;
-}
 
 #endif

@@ -400,17 +400,9 @@ void dwarf_lines_free(struct lines *l)
 
 const struct line_row *dwarf_line_at(const struct lines *l, uint64_t addr)
 {
-	size_t lo = 0, hi = l->n;
+	size_t n = SORT_FIND(l->n, i, l->rows[i].addr <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->rows[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && l->rows[lo - 1].file != LINE_END ? &l->rows[lo - 1] : NULL;
+	return n && l->rows[n - 1].file != LINE_END ? &l->rows[n - 1] : NULL;
 }
 
 static char *join_path(const struct lines *l, const struct line_file *f)

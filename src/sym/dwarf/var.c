@@ -7,39 +7,8 @@
  * else (values made of pieces, or computed) says so.
  */
 #include "sym/dwarf/die.h"
+#include "sym/dwarf/op.h"
 #include "sym/unwind/ehframe.h"
-
-enum {
-	OP_addr = 0x03,
-	OP_deref = 0x06,
-	OP_const1u = 0x08,
-	OP_const1s = 0x09,
-	OP_const2u = 0x0a,
-	OP_const2s = 0x0b,
-	OP_const4u = 0x0c,
-	OP_const4s = 0x0d,
-	OP_const8u = 0x0e,
-	OP_const8s = 0x0f,
-	OP_constu = 0x10,
-	OP_consts = 0x11,
-	OP_plus = 0x22,
-	OP_plus_uconst = 0x23,
-	OP_lit0 = 0x30,
-	OP_lit31 = 0x4f,
-	OP_reg0 = 0x50,
-	OP_reg31 = 0x6f,
-	OP_breg0 = 0x70,
-	OP_breg31 = 0x8f,
-	OP_regx = 0x90,
-	OP_fbreg = 0x91,
-	OP_bregx = 0x92,
-	OP_call_frame_cfa = 0x9c,
-	OP_implicit_value = 0x9e,
-	OP_stack_value = 0x9f,
-	OP_addrx = 0xa1,
-	OP_entry_value = 0xa3,
-	OP_GNU_entry_value = 0xf3,
-};
 
 struct here {
 	uint64_t addr, entry;
@@ -103,27 +72,6 @@ static const char *frame_base(const struct here *h, struct dwarf_fetch *f, int64
 	return computed;
 }
 
-static bool dwarf_var_constant(struct bytes *b, uint8_t op, uint64_t *ret)
-{
-	if (op >= OP_lit0 && op <= OP_lit31) {
-		*ret = op - OP_lit0;
-		return true;
-	}
-	switch (op) {
-	case OP_const1u: *ret = bytes_u8(b); return true;
-	case OP_const1s: *ret = (uint64_t)(int8_t)bytes_u8(b); return true;
-	case OP_const2u: *ret = bytes_u16(b); return true;
-	case OP_const2s: *ret = (uint64_t)(int16_t)bytes_u16(b); return true;
-	case OP_const4u: *ret = bytes_u32(b); return true;
-	case OP_const4s: *ret = (uint64_t)(int32_t)bytes_u32(b); return true;
-	case OP_const8u:
-	case OP_const8s: *ret = bytes_u64(b); return true;
-	case OP_constu: *ret = bytes_uleb(b); return true;
-	case OP_consts: *ret = (uint64_t)bytes_sleb(b); return true;
-	default: return false;
-	}
-}
-
 /* What a register held when the function began: at its very beginning, that register. */
 static const char *entry_value(const struct here *h, struct bytes *b, struct dwarf_fetch *f)
 {
@@ -178,7 +126,7 @@ static const char *step(const struct here *h, struct bytes *b, struct dwarf_fetc
 		return NULL;
 	}
 	/* A constant that is added: the only arithmetic that offsets can say. */
-	if (f->base != DWARF_NOWHERE && dwarf_var_constant(b, op, &v)) {
+	if (f->base != DWARF_NOWHERE && dwarf_op_constant(b, op, &v)) {
 		if (bytes_u8(b) != OP_plus)
 			return computed;
 		dwarf_var_add(f, pending, (int64_t)v);
@@ -186,7 +134,7 @@ static const char *step(const struct here *h, struct bytes *b, struct dwarf_fetc
 	}
 	if (f->base != DWARF_NOWHERE)
 		return computed;
-	if (dwarf_var_constant(b, op, &v)) {
+	if (dwarf_op_constant(b, op, &v)) {
 		*f = (struct dwarf_fetch){ .base = DWARF_CONST, .value = v };
 		return NULL;
 	}

@@ -10,6 +10,8 @@
 #include "base/filemap.h"
 #include "base/mem.h"
 
+#define NATIVE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
+
 bool build_id_match(const struct build_id *a, const struct build_id *b)
 {
 	const struct build_id *shorter = a->len < b->len ? a : b, *longer = shorter == a ? b : a;
@@ -68,49 +70,28 @@ static bool elf_inside(const struct elf *e, uint64_t offset, uint64_t n, uint64_
 
 static struct elf_section parse_section(const struct elf *e, const uint8_t *p)
 {
-	if (e->is64)
-		return (struct elf_section){
-			.name = "",
-			.type = elf_u32(e, p + offsetof(Elf64_Shdr, sh_type)),
-			.link = elf_u32(e, p + offsetof(Elf64_Shdr, sh_link)),
-			.info = elf_u32(e, p + offsetof(Elf64_Shdr, sh_info)),
-			.flags = elf_u64(e, p + offsetof(Elf64_Shdr, sh_flags)),
-			.addr = elf_u64(e, p + offsetof(Elf64_Shdr, sh_addr)),
-			.offset = elf_u64(e, p + offsetof(Elf64_Shdr, sh_offset)),
-			.size = elf_u64(e, p + offsetof(Elf64_Shdr, sh_size)),
-			.entsize = elf_u64(e, p + offsetof(Elf64_Shdr, sh_entsize)),
-		};
 	return (struct elf_section){
 		.name = "",
-		.type = elf_u32(e, p + offsetof(Elf32_Shdr, sh_type)),
-		.link = elf_u32(e, p + offsetof(Elf32_Shdr, sh_link)),
-		.info = elf_u32(e, p + offsetof(Elf32_Shdr, sh_info)),
-		.flags = elf_u32(e, p + offsetof(Elf32_Shdr, sh_flags)),
-		.addr = elf_u32(e, p + offsetof(Elf32_Shdr, sh_addr)),
-		.offset = elf_u32(e, p + offsetof(Elf32_Shdr, sh_offset)),
-		.size = elf_u32(e, p + offsetof(Elf32_Shdr, sh_size)),
-		.entsize = elf_u32(e, p + offsetof(Elf32_Shdr, sh_entsize)),
+		.type = (uint32_t)ELF_FIELD(e, p, Shdr, sh_type),
+		.link = (uint32_t)ELF_FIELD(e, p, Shdr, sh_link),
+		.info = (uint32_t)ELF_FIELD(e, p, Shdr, sh_info),
+		.flags = ELF_FIELD(e, p, Shdr, sh_flags),
+		.addr = ELF_FIELD(e, p, Shdr, sh_addr),
+		.offset = ELF_FIELD(e, p, Shdr, sh_offset),
+		.size = ELF_FIELD(e, p, Shdr, sh_size),
+		.entsize = ELF_FIELD(e, p, Shdr, sh_entsize),
 	};
 }
 
 static struct elf_segment parse_segment(const struct elf *e, const uint8_t *p)
 {
-	if (e->is64)
-		return (struct elf_segment){
-			.type = elf_u32(e, p + offsetof(Elf64_Phdr, p_type)),
-			.flags = elf_u32(e, p + offsetof(Elf64_Phdr, p_flags)),
-			.offset = elf_u64(e, p + offsetof(Elf64_Phdr, p_offset)),
-			.vaddr = elf_u64(e, p + offsetof(Elf64_Phdr, p_vaddr)),
-			.filesz = elf_u64(e, p + offsetof(Elf64_Phdr, p_filesz)),
-			.memsz = elf_u64(e, p + offsetof(Elf64_Phdr, p_memsz)),
-		};
 	return (struct elf_segment){
-		.type = elf_u32(e, p + offsetof(Elf32_Phdr, p_type)),
-		.flags = elf_u32(e, p + offsetof(Elf32_Phdr, p_flags)),
-		.offset = elf_u32(e, p + offsetof(Elf32_Phdr, p_offset)),
-		.vaddr = elf_u32(e, p + offsetof(Elf32_Phdr, p_vaddr)),
-		.filesz = elf_u32(e, p + offsetof(Elf32_Phdr, p_filesz)),
-		.memsz = elf_u32(e, p + offsetof(Elf32_Phdr, p_memsz)),
+		.type = (uint32_t)ELF_FIELD(e, p, Phdr, p_type),
+		.flags = (uint32_t)ELF_FIELD(e, p, Phdr, p_flags),
+		.offset = ELF_FIELD(e, p, Phdr, p_offset),
+		.vaddr = ELF_FIELD(e, p, Phdr, p_vaddr),
+		.filesz = ELF_FIELD(e, p, Phdr, p_filesz),
+		.memsz = ELF_FIELD(e, p, Phdr, p_memsz),
 	};
 }
 
@@ -128,43 +109,24 @@ static const char *string_at(const struct elf *e, const struct elf_section *s, u
 struct headers {
 	uint64_t shoff, phoff;
 	uint64_t shnum, phnum, shstrndx;
-	size_t shsize, phsize;
 };
 
 static struct headers parse_ehdr(struct elf *e)
 {
 	const uint8_t *p = e->data;
-	struct headers h;
-	size_t shent, phent;
+	struct headers h = { .shoff = ELF_FIELD(e, p, Ehdr, e_shoff),
+			     .phoff = ELF_FIELD(e, p, Ehdr, e_phoff),
+			     .shnum = ELF_FIELD(e, p, Ehdr, e_shnum),
+			     .phnum = ELF_FIELD(e, p, Ehdr, e_phnum),
+			     .shstrndx = ELF_FIELD(e, p, Ehdr, e_shstrndx) };
 
-	e->type = elf_u16(e, p + offsetof(Elf64_Ehdr, e_type));
-	e->machine = elf_u16(e, p + offsetof(Elf64_Ehdr, e_machine));
-	if (e->is64) {
-		e->entry = elf_u64(e, p + offsetof(Elf64_Ehdr, e_entry));
-		h.shoff = elf_u64(e, p + offsetof(Elf64_Ehdr, e_shoff));
-		h.phoff = elf_u64(e, p + offsetof(Elf64_Ehdr, e_phoff));
-		phent = elf_u16(e, p + offsetof(Elf64_Ehdr, e_phentsize));
-		h.phnum = elf_u16(e, p + offsetof(Elf64_Ehdr, e_phnum));
-		shent = elf_u16(e, p + offsetof(Elf64_Ehdr, e_shentsize));
-		h.shnum = elf_u16(e, p + offsetof(Elf64_Ehdr, e_shnum));
-		h.shstrndx = elf_u16(e, p + offsetof(Elf64_Ehdr, e_shstrndx));
-		h.shsize = sizeof(Elf64_Shdr);
-		h.phsize = sizeof(Elf64_Phdr);
-	} else {
-		e->entry = elf_u32(e, p + offsetof(Elf32_Ehdr, e_entry));
-		h.shoff = elf_u32(e, p + offsetof(Elf32_Ehdr, e_shoff));
-		h.phoff = elf_u32(e, p + offsetof(Elf32_Ehdr, e_phoff));
-		phent = elf_u16(e, p + offsetof(Elf32_Ehdr, e_phentsize));
-		h.phnum = elf_u16(e, p + offsetof(Elf32_Ehdr, e_phnum));
-		shent = elf_u16(e, p + offsetof(Elf32_Ehdr, e_shentsize));
-		h.shnum = elf_u16(e, p + offsetof(Elf32_Ehdr, e_shnum));
-		h.shstrndx = elf_u16(e, p + offsetof(Elf32_Ehdr, e_shstrndx));
-		h.shsize = sizeof(Elf32_Shdr);
-		h.phsize = sizeof(Elf32_Phdr);
-	}
-	if (shent != h.shsize || !h.shoff || !elf_inside(e, h.shoff, 1, h.shsize))
+	e->type = (uint16_t)ELF_FIELD(e, p, Ehdr, e_type);
+	e->machine = (uint16_t)ELF_FIELD(e, p, Ehdr, e_machine);
+	e->entry = ELF_FIELD(e, p, Ehdr, e_entry);
+	if (ELF_FIELD(e, p, Ehdr, e_shentsize) != ELF_SIZE(e, Shdr) || !h.shoff ||
+	    !elf_inside(e, h.shoff, 1, ELF_SIZE(e, Shdr)))
 		h.shoff = h.shnum = 0;
-	if (phent != h.phsize)
+	if (ELF_FIELD(e, p, Ehdr, e_phentsize) != ELF_SIZE(e, Phdr))
 		h.phnum = 0;
 	/* Numbers that do not fit 16 bits stand in section 0. */
 	if (h.shoff) {
@@ -177,6 +139,11 @@ static struct headers parse_ehdr(struct elf *e)
 		if (h.phnum == PN_XNUM)
 			h.phnum = zero.info;
 	}
+	/* A file that was cut keeps its segments and loses its sections, or the other way. */
+	if (!elf_inside(e, h.shoff, h.shnum, ELF_SIZE(e, Shdr)))
+		h.shnum = 0;
+	if (!elf_inside(e, h.phoff, h.phnum, ELF_SIZE(e, Phdr)))
+		h.phnum = 0;
 	return h;
 }
 
@@ -209,32 +176,27 @@ static int elf_parse(struct elf *e, struct err *err)
 	if (e->size < sizeof(Elf32_Ehdr) || memcmp(p, ELFMAG, SELFMAG) != 0)
 		return err_set(err, ENOEXEC, "%s is not an ELF file", e->path);
 	e->is64 = p[EI_CLASS] == ELFCLASS64;
-	e->swap = p[EI_DATA] !=
-		  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
+	e->swap = p[EI_DATA] != NATIVE;
 	if ((!e->is64 && p[EI_CLASS] != ELFCLASS32) ||
 	    (p[EI_DATA] != ELFDATA2LSB && p[EI_DATA] != ELFDATA2MSB) ||
 	    (e->is64 && e->size < sizeof(Elf64_Ehdr)))
 		return err_set(err, ENOEXEC, "%s has a broken ELF header", e->path);
 
 	h = parse_ehdr(e);
-	/* A file that was cut keeps its segments and loses its sections, or the other way. */
-	if (!elf_inside(e, h.shoff, h.shnum, h.shsize))
-		h.shnum = 0;
-	if (!elf_inside(e, h.phoff, h.phnum, h.phsize))
-		h.phnum = 0;
 	e->own = mem_alloc(h.shnum * sizeof(*sections) + h.phnum * sizeof(*segments));
 	e->section = sections = e->own;
 	e->segment = segments = (void *)(sections + h.shnum);
 	for (size_t i = 0; i < h.phnum; i++)
-		segments[i] = parse_segment(e, p + h.phoff + i * h.phsize);
+		segments[i] = parse_segment(e, p + h.phoff + i * ELF_SIZE(e, Phdr));
 	e->nsegment = h.phnum;
 	for (size_t i = 0; i < h.shnum; i++)
-		sections[i] = parse_section(e, p + h.shoff + i * h.shsize);
+		sections[i] = parse_section(e, p + h.shoff + i * ELF_SIZE(e, Shdr));
 	e->nsection = h.shnum;
 	if (h.shstrndx < h.shnum)
 		for (size_t i = 0; i < h.shnum; i++)
-			sections[i].name = string_at(e, &sections[h.shstrndx],
-						     elf_u32(e, p + h.shoff + i * h.shsize));
+			sections[i].name =
+				string_at(e, &sections[h.shstrndx],
+					  elf_u32(e, p + h.shoff + i * ELF_SIZE(e, Shdr)));
 	find_build_id(e);
 	return 0;
 }
@@ -481,4 +443,48 @@ bool elf_debugaltlink(const struct elf *e, const char **name, struct build_id *i
 	id->len = (uint8_t)rest;
 	memcpy(id->data, p, rest);
 	return true;
+}
+
+/* --- by read(): nothing is mapped, so a file that is being written does no harm --- */
+
+#define PHDRS_MAX 256u
+#define NOTE_MAX 4096u /* of notes that are looked through */
+
+static bool read_at(int fd, uint64_t at, void *to, size_t n)
+{
+	return pread(fd, to, n, (off_t)at) == (ssize_t)n;
+}
+
+static bool note_has_id(int fd, uint64_t at, uint64_t size, struct build_id *ret)
+{
+	uint8_t note[NOTE_MAX];
+	ssize_t n = pread(fd, note, size < sizeof(note) ? (size_t)size : sizeof(note), (off_t)at);
+
+	return n > 0 && elf_note_build_id(note, (size_t)n, false, ret);
+}
+
+bool elf_fd_build_id(int fd, struct build_id *ret)
+{
+	uint8_t head[sizeof(Elf64_Ehdr)], row[sizeof(Elf64_Phdr)];
+	struct elf e = { .data = head };
+	struct elf_segment s;
+	struct stat st;
+	uint64_t at;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !read_at(fd, 0, head, sizeof(head)) ||
+	    memcmp(head, ELFMAG, SELFMAG) != 0 || head[EI_DATA] != NATIVE)
+		return false;
+	e.is64 = head[EI_CLASS] == ELFCLASS64;
+	if (ELF_FIELD(&e, head, Ehdr, e_phentsize) != ELF_SIZE(&e, Phdr))
+		return false;
+	at = ELF_FIELD(&e, head, Ehdr, e_phoff);
+	for (unsigned i = 0; i < ELF_FIELD(&e, head, Ehdr, e_phnum) && i < PHDRS_MAX;
+	     i++, at += ELF_SIZE(&e, Phdr)) {
+		if (!read_at(fd, at, row, ELF_SIZE(&e, Phdr)))
+			continue;
+		s = parse_segment(&e, row);
+		if (s.type == PT_NOTE && note_has_id(fd, s.offset, s.filesz, ret))
+			return true;
+	}
+	return false;
 }

@@ -119,6 +119,24 @@ bool elf_fd_build_id(int fd, struct build_id *ret);
 /* The build-id of a note (section or segment) of len bytes. False when it has none. */
 bool elf_note_build_id(const uint8_t *note, size_t len, bool swap, struct build_id *ret);
 
+/*
+ * Relocatable files (modules of the kernel) as if they had been loaded: a new handle with a copy of
+ * e, which is not needed any more then. Their sections all begin at address 0, and their debug info
+ * has holes that relocations fill. Here every section with code or data gets an address of its own,
+ * in the order of the file. The addresses mean nothing outside; what counts is a symbol and the
+ * distance from it. 64-bit x86 and ARM in this machine's byte order; -ENOTSUP for other files.
+ */
+int elf_relocate(const struct elf *e, struct elf **ret, struct err *err);
+
+/*
+ * A section's plain bytes, unpacked where they are compressed (SHF_COMPRESSED, and .zdebug of old).
+ * *own is what to free (NULL: the bytes are the file's own). -ENOENT when there are none here.
+ * Sizes that the file claims are checked against limit and its budget; -EBADMSG, -EFBIG, -ENOTSUP
+ * when built without the library.
+ */
+int elf_unpack_section(const struct elf *e, const struct elf_section *s, size_t limit,
+		       const uint8_t **ret, size_t *ret_len, void **own);
+
 static inline uint16_t elf_u16(const struct elf *e, const void *p)
 {
 	uint16_t v;
@@ -140,5 +158,19 @@ static inline uint64_t elf_u64(const struct elf *e, const void *p)
 	memcpy(&v, p, sizeof(v));
 	return e->swap ? __builtin_bswap64(v) : v;
 }
+/* A number of a header or a table's row, at its place for the file's word size. */
+static inline uint64_t elf_uint(const struct elf *e, const uint8_t *p, size_t size)
+{
+	return size == 8   ? elf_u64(e, p)
+	       : size == 4 ? elf_u32(e, p)
+	       : size == 2 ? elf_u16(e, p)
+			   : *p;
+}
+#define ELF_FIELD_OF(e, p, type, field) \
+	elf_uint(e, (p) + offsetof(type, field), sizeof(((type *)0)->field))
+#define ELF_FIELD(e, p, type, field)                         \
+	((e)->is64 ? ELF_FIELD_OF(e, p, Elf64_##type, field) \
+		   : ELF_FIELD_OF(e, p, Elf32_##type, field))
+#define ELF_SIZE(e, type) ((e)->is64 ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
 
 #endif

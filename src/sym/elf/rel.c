@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sym/elf/rel.h"
+#include "sym/elf/elf.h"
 
 #include <errno.h>
 #include <sys/mman.h>

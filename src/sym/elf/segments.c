@@ -88,17 +88,7 @@ struct segments segments_flatten(const struct interval *list, size_t n)
 /* How many segments begin up to an address. */
 static size_t segments_to(const struct segments *s, uint64_t addr)
 {
-	size_t lo = 0, hi = s->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->data[mid].lo <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return SORT_FIND(s->n, i, s->data[i].lo <= addr);
 }
 
 uint32_t segments_find(const struct segments *s, uint64_t addr)

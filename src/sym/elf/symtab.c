@@ -2,7 +2,7 @@
 #include "sym/elf/symtab.h"
 
 #include "base/sort.h"
-#include "sym/elf/unpack.h"
+#include "base/unpack.h"
 #include "sym/names/demangle.h"
 
 /* More symbols than any program has: 2^28 of them would take 8 GiB. */
@@ -132,7 +132,7 @@ static bool find_table(const struct elf *e, uint32_t type, struct table *ret)
 {
 	for (size_t i = 1; i < e->nsection; i++) {
 		const struct elf_section *s = &e->section[i];
-		size_t each = e->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), len, nstr;
+		size_t each = ELF_SIZE(e, Sym), len, nstr;
 		const uint8_t *syms, *str, *last;
 
 		if (s->type != type || s->entsize != each || s->link >= e->nsection ||
@@ -157,37 +157,18 @@ static void add_table(struct symtab *t, const struct elf *e, const struct table 
 		t->sym = mem_grow(t->sym, t->cap * sizeof(*t->sym));
 	}
 	for (size_t i = 1; i < tab->nsyms; i++) {
-		struct symtab_sym s = { 0 };
-		uint64_t size;
-		uint32_t name;
-		uint16_t section;
-		uint8_t info, other;
+		const uint8_t *p = tab->syms + i * ELF_SIZE(e, Sym);
+		uint64_t name = ELF_FIELD(e, p, Sym, st_name), size = ELF_FIELD(e, p, Sym, st_size);
+		uint64_t info = ELF_FIELD(e, p, Sym, st_info);
+		struct symtab_sym s = { .start = ELF_FIELD(e, p, Sym, st_value) };
 
-		if (e->is64) {
-			const uint8_t *p = tab->syms + i * sizeof(Elf64_Sym);
-
-			name = elf_u32(e, p);
-			info = p[4];
-			other = p[5];
-			section = elf_u16(e, p + 6);
-			s.start = elf_u64(e, p + 8);
-			size = elf_u64(e, p + 16);
-		} else {
-			const uint8_t *p = tab->syms + i * sizeof(Elf32_Sym);
-
-			name = elf_u32(e, p);
-			s.start = elf_u32(e, p + 4);
-			size = elf_u32(e, p + 8);
-			info = p[12];
-			other = p[13];
-			section = elf_u16(e, p + 14);
-		}
 		if (name == 0 || name >= tab->nstr)
 			continue;
 		s.name = tab->str + name;
 		s.bind = ELF64_ST_BIND(info);
 		s.type = ELF64_ST_TYPE(info);
-		if (!symtab_wanted(e, &s, section, ELF64_ST_VISIBILITY(other)))
+		if (!symtab_wanted(e, &s, (unsigned)ELF_FIELD(e, p, Sym, st_shndx),
+				   ELF64_ST_VISIBILITY(ELF_FIELD(e, p, Sym, st_other))))
 			continue;
 		/* Thumb functions carry their mode in bit 0. */
 		if (e->machine == EM_ARM && s.type == STT_FUNC)
@@ -207,7 +188,8 @@ static void add_mini(struct symtab *t, const struct elf *e)
 	size_t len, out;
 
 	if (!s || !(data = elf_section_data(e, s, &len)) ||
-	    unpack_xz(e, data, len, MINI_MAX, &t->unpacked, &out) < 0)
+	    unpack_stream(UNPACK_XZ, data, len, MINI_MAX, e->budget, e->path, &t->unpacked, &out,
+			  NULL) != 0)
 		return;
 	if (elf_open_memory(t->unpacked, out, ".gnu_debugdata", &t->mini, NULL) == 0 &&
 	    t->mini->machine == e->machine && find_table(t->mini, SHT_SYMTAB, &tab)) {
@@ -338,17 +320,7 @@ static const struct symtab_sym *best_alias(struct symtab *t, size_t first, size_
 /* How many symbols start below an address. */
 static size_t below(const struct symtab *t, uint64_t vaddr)
 {
-	size_t lo = 0, hi = t->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->sym[mid].start < vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return SORT_FIND(t->n, i, t->sym[i].start < vaddr);
 }
 
 const struct symtab_sym *symtab_find(const struct symtab *t, uint64_t vaddr)

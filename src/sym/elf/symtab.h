@@ -38,7 +38,7 @@ struct symtab {
 	struct symtab_sym *sym;
 	size_t n, cap;
 	struct arena names; /* of PLT entries */
-	void *unpacked;	    /* .gnu_debugdata */
+	uint8_t *unpacked;  /* .gnu_debugdata */
 	struct elf *mini;   /* and what is in it */
 	bool has_symtab;    /* a full table was found (or a mini one), not only the dynamic one */
 };

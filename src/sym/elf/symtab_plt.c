@@ -41,7 +41,7 @@ static bool is_irelative(const struct elf *e, uint32_t type)
 
 static const char *dynamic_name(const struct elf *e, const struct elf_section *dynsym, uint64_t sym)
 {
-	size_t len, nstr, each = e->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	size_t len, nstr, each = ELF_SIZE(e, Sym);
 	const uint8_t *syms, *str;
 	uint32_t name;
 
@@ -59,7 +59,7 @@ static void read_relocations(struct plt *p, const struct elf_section *s, bool al
 {
 	const struct elf *e = p->e;
 	bool rela = s->type == SHT_RELA;
-	size_t word = e->is64 ? 8 : 4, each = word * (rela ? 3 : 2), len;
+	size_t each = rela ? ELF_SIZE(e, Rela) : ELF_SIZE(e, Rel), len;
 	const uint8_t *data = elf_section_data(e, s, &len);
 	const struct elf_section *dynsym;
 
@@ -68,12 +68,11 @@ static void read_relocations(struct plt *p, const struct elf_section *s, bool al
 	dynsym = &e->section[s->link];
 	for (size_t at = 0; len - at >= each; at += each) {
 		const uint8_t *r = data + at;
-		uint64_t offset = e->is64 ? elf_u64(e, r) : elf_u32(e, r);
-		uint64_t info = e->is64 ? elf_u64(e, r + 8) : elf_u32(e, r + 4);
-		uint64_t addend = !rela ? 0 : e->is64 ? elf_u64(e, r + 16) : elf_u32(e, r + 8);
+		uint64_t offset = ELF_FIELD(e, r, Rel, r_offset),
+			 info = ELF_FIELD(e, r, Rel, r_info);
 		uint64_t sym = e->is64 ? ELF64_R_SYM(info) : ELF32_R_SYM(info);
 		uint32_t type = (uint32_t)(e->is64 ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info));
-		struct slot slot = { .addend = addend };
+		struct slot slot = { .addend = rela ? ELF_FIELD(e, r, Rela, r_addend) : 0 };
 
 		if (!all && (offset < p->got || offset >= p->got_end))
 			continue;
@@ -91,18 +90,10 @@ static void read_relocations(struct plt *p, const struct elf_section *s, bool al
 
 static const struct slot *slot_at(const struct plt *p, uint64_t got)
 {
-	size_t lo = 0, hi = p->keys.n;
+	size_t at = SORT_FIND(p->keys.n, i, p->keys.data[i].key < got);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->keys.data[mid].key < got)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < p->keys.n && p->keys.data[lo].key == got
-		       ? &p->slots.data[p->keys.data[lo].index]
+	return at < p->keys.n && p->keys.data[at].key == got
+		       ? &p->slots.data[p->keys.data[at].index]
 		       : NULL;
 }
 

@@ -1,73 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "sym/elf/unpack.h"
+#include "sym/elf/elf.h"
 
 #include <errno.h>
 
 #include "base/mem.h"
 #include "base/unpack.h"
-#include "config.h"
-
-#if HAVE_LZMA
-#	include <lzma.h>
-#endif
 
 #ifndef ELFCOMPRESS_ZSTD
 #	define ELFCOMPRESS_ZSTD 2
 #endif
 
-/* zlib expands up to 1032 times; a claim beyond that is a lie. zstd and xz have no such bound. */
+/* zlib expands up to 1032 times; a claim beyond that is a lie. zstd has no such bound. */
 #define ZLIB_EXPANDS 1032
 /* What real sections come to at most. */
 #define LIKELY_EXPANDS 32
-
-int unpack_xz(const struct elf *e, const void *data, size_t len, size_t limit, void **ret,
-	      size_t *ret_len)
-{
-#if HAVE_LZMA
-	lzma_stream s = LZMA_STREAM_INIT;
-	size_t cap = len < limit / 8 ? len * 8 + 4096 : limit;
-	struct budget_watch watch = budget_watch();
-	uint8_t *out;
-	lzma_ret r;
-
-	if (budget_take(e->budget, cap, e->path, NULL) < 0)
-		return -EFBIG;
-	if (lzma_stream_decoder(&s, 256u << 20, LZMA_CONCATENATED) != LZMA_OK)
-		return -ENOMEM;
-	out = mem_grow(NULL, cap);
-	s.next_in = data;
-	s.avail_in = len;
-	s.next_out = out;
-	s.avail_out = cap;
-	while ((r = lzma_code(&s, LZMA_FINISH)) == LZMA_OK) {
-		size_t done = cap - s.avail_out;
-
-		if (s.avail_out)
-			continue;
-		if (cap >= limit ||
-		    budget_take(e->budget, cap < limit / 2 ? cap : limit - cap, e->path, NULL) <
-			    0 ||
-		    budget_watch_look(&watch, e->path, NULL) < 0)
-			break;
-		cap = cap < limit / 2 ? cap * 2 : limit;
-		out = mem_grow(out, cap);
-		s.next_out = out + done;
-		s.avail_out = cap - done;
-	}
-	*ret_len = cap - s.avail_out;
-	budget_watch_end(&watch);
-	lzma_end(&s);
-	if (r != LZMA_STREAM_END) {
-		free(out);
-		return r == LZMA_OK ? -EFBIG : -EBADMSG;
-	}
-	*ret = out;
-	return 0;
-#else
-	(void)e, (void)data, (void)len, (void)limit, (void)ret, (void)ret_len;
-	return -ENOTSUP;
-#endif
-}
 
 static int unpack_into(const struct elf *e, uint32_t type, const uint8_t *in, size_t len,
 		       uint64_t size, size_t limit, const uint8_t **ret, size_t *ret_len,
@@ -102,10 +48,10 @@ static int unpack_into(const struct elf *e, uint32_t type, const uint8_t *in, si
 	return 0;
 }
 
-int unpack_section(const struct elf *e, const struct elf_section *s, size_t limit,
-		   const uint8_t **ret, size_t *ret_len, void **own)
+int elf_unpack_section(const struct elf *e, const struct elf_section *s, size_t limit,
+		       const uint8_t **ret, size_t *ret_len, void **own)
 {
-	size_t len, head = e->is64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+	size_t len;
 	const uint8_t *data = elf_section_data(e, s, &len);
 
 	*own = NULL;
@@ -114,11 +60,11 @@ int unpack_section(const struct elf *e, const struct elf_section *s, size_t limi
 	if (s->flags & SHF_COMPRESSED) {
 		int r;
 
-		if (len < head)
+		if (len < ELF_SIZE(e, Chdr))
 			return -EBADMSG;
-		r = unpack_into(e, elf_u32(e, data), data + head, len - head,
-				e->is64 ? elf_u64(e, data + 8) : elf_u32(e, data + 4), limit, ret,
-				ret_len, own);
+		r = unpack_into(e, elf_u32(e, data), data + ELF_SIZE(e, Chdr),
+				len - ELF_SIZE(e, Chdr), ELF_FIELD(e, data, Chdr, ch_size), limit,
+				ret, ret_len, own);
 		if (r == 0 && e->mapped) /* it is not needed twice */
 			mem_drop(data, len);
 		return r;

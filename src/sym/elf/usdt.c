@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sym/elf/bytes.h"
+#include "base/bytes.h"
 
 #define NOTE_STAPSDT 3
 

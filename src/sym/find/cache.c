@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,7 +71,7 @@ int cache_open(const char *path, struct err *e)
 
 	if (!mine)
 		return err_set(e, ENOENT, "there is no home folder to keep a cache in");
-	file_make_folders(mine, 0700);
+	file_make_folders(AT_FDCWD, mine, 0700);
 	fd = open(mine, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, errno, "cannot open the cache folder %s: %s", mine,
@@ -109,17 +109,6 @@ static bool key_path(const struct cache_key *k, char buf[static KEY_PATH])
 	return true;
 }
 
-/* The folders before each slash, and the last. Nobody else can put anything into them. */
-static void make_folders(int cache, char *path)
-{
-	for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = 0;
-		mkdirat(cache, path, 0700);
-		*slash = '/';
-	}
-	mkdirat(cache, path, 0700);
-}
-
 static int key_folder(int cache, const struct cache_key *k, bool make)
 {
 	char path[KEY_PATH];
@@ -129,7 +118,7 @@ static int key_folder(int cache, const struct cache_key *k, bool make)
 		return -ENOENT;
 	fd = openat(cache, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT && make) {
-		make_folders(cache, path);
+		file_make_folders(cache, path, 0700); /* nobody else puts anything there */
 		fd = openat(cache, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	}
 	if (fd < 0)
@@ -161,6 +150,24 @@ int cache_get(int cache, const struct cache_key *k, const char *name)
 	return fd;
 }
 
+int cache_map(int cache, const struct cache_key *k, const char *name, void **ret, size_t *size)
+{
+	AUTO_CLOSE int fd = cache_get(cache, k, name);
+	struct stat st;
+	void *p;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0 || !st.st_size)
+		return -EBADMSG;
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	*ret = p;
+	*size = (size_t)st.st_size;
+	return 0;
+}
+
 static int cannot(int code, struct err *e)
 {
 	return err_set(e, code, "cannot write to the cache: %s", strerror(code));
@@ -170,26 +177,9 @@ int cache_write(int cache, const struct cache_key *k, const char *name, const vo
 		struct err *e)
 {
 	AUTO_CLOSE int folder = key_folder(cache, k, true);
-	char tmp[64];
-	int fd, r;
+	int r = folder < 0 ? folder : file_replaceat(folder, name, -1, data, n, 0600);
 
-	if (folder < 0)
-		return cannot(-folder, e);
-	snprintf(tmp, sizeof(tmp), ".%s.%d", name, (int)getpid());
-	unlinkat(folder, tmp, 0);
-	fd = openat(folder, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return cannot(errno, e);
-	r = file_write_all(fd, data, n);
-	if (close(fd) < 0 && r == 0)
-		r = -errno;
-	if (r == 0 && renameat(folder, tmp, folder, name) < 0)
-		r = -errno;
-	if (r < 0) {
-		unlinkat(folder, tmp, 0);
-		return cannot(-r, e);
-	}
-	return 0;
+	return r < 0 ? cannot(-r, e) : 0;
 }
 
 /* --- copies ----------------------------------------------------------------------------------- */
@@ -360,18 +350,6 @@ static int by_use(const void *a, const void *b)
 	return x->used < y->used ? -1 : x->used > y->used;
 }
 
-/* The folders of a file that was the last one in them. */
-static void drop_folders(int cache, char *path)
-{
-	char *slash;
-
-	while ((slash = strrchr(path, '/'))) {
-		*slash = 0;
-		if (unlinkat(cache, path, AT_REMOVEDIR) < 0)
-			return;
-	}
-}
-
 uint64_t cache_trim(int cache, uint64_t limit, bool force)
 {
 	static const char stamp[] = ".trimmed";
@@ -396,7 +374,8 @@ uint64_t cache_trim(int cache, uint64_t limit, bool force)
 	vec_each (&all, f) {
 		if ((f->older || sum - given > limit) && unlinkat(cache, f->path, 0) == 0) {
 			given += f->size;
-			drop_folders(cache, f->path);
+			*strrchr(f->path, '/') = 0;
+			file_drop_folders(cache, f->path);
 		}
 		free(f->path);
 	}
@@ -404,7 +383,6 @@ uint64_t cache_trim(int cache, uint64_t limit, bool force)
 	return given;
 }
 
-/* Names of all files are listed first: fn may remove some. */
 uint64_t cache_size(int cache)
 {
 	old_files all = { 0 };
@@ -433,6 +411,7 @@ static bool about(int cache, char *path, struct build_id *id, char **text, const
 	return build_id_parse(*text, id);
 }
 
+/* Names of all files are listed first: fn may remove some. */
 int cache_each(int cache, cache_fn *fn, void *ctx)
 {
 	old_files all = { 0 };
@@ -455,18 +434,13 @@ int cache_each(int cache, cache_fn *fn, void *ctx)
 }
 
 /* What was found out about it goes with it. */
-static void drop_copy(int cache, const char *folder)
+static void drop_copy(int cache, char *folder)
 {
-	int fd = openat(cache, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	AUTO_FREE char *path = mem_printf("%s/x", folder);
-	const struct dirent *d;
+	AUTO_CLOSE int fd = openat(cache, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	while (dir && (d = readdir(dir)))
-		unlinkat(fd, d->d_name, 0);
-	if (dir)
-		closedir(dir);
-	drop_folders(cache, path);
+	if (fd >= 0)
+		file_empty_folder(fd);
+	file_drop_folders(cache, folder);
 }
 
 int cache_remove(int cache, const struct build_id *want)

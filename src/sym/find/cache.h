@@ -34,6 +34,9 @@ int cache_open(const char *path, struct err *e);
 /* -ENOENT, or -EPERM when it cannot be trusted. */
 int cache_get(int cache, const struct cache_key *k, const char *name);
 
+/* The same, mapped for reading: the caller's to unmap. */
+int cache_map(int cache, const struct cache_key *k, const char *name, void **ret, size_t *size);
+
 /* Write a small file from memory, in place of one that is there. */
 int cache_write(int cache, const struct cache_key *k, const char *name, const void *data, size_t n,
 		struct err *e);

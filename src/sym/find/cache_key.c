@@ -30,13 +30,6 @@ struct cache_key cache_key_file(const struct stat *st)
 	return end(CACHE_FILE, &d);
 }
 
-struct cache_key cache_key_fd(int fd)
-{
-	struct stat st;
-
-	return fd >= 0 && fstat(fd, &st) == 0 ? cache_key_file(&st) : (struct cache_key){ 0 };
-}
-
 struct cache_key cache_key_within(const struct cache_key *archive, const struct build_id *id)
 {
 	struct digest d;

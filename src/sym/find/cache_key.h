@@ -30,7 +30,6 @@ struct cache_key {
 };
 
 struct cache_key cache_key_file(const struct stat *st);
-struct cache_key cache_key_fd(int fd); /* CACHE_NONE when it cannot be asked */
 /* One of the files in an archive: that archive and no other. */
 struct cache_key cache_key_within(const struct cache_key *archive, const struct build_id *id);
 struct cache_key cache_key_kernel(const struct build_id *id);

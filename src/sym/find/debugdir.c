@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/find/debugdir.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,7 +36,7 @@ int debugdir_open(const char *path, bool make, struct err *e)
 		return err_hint(e, "name one with --buildid-dir DIR");
 	}
 	if (make)
-		file_make_folders(b.data, 0755);
+		file_make_folders(AT_FDCWD, b.data, 0755);
 	fd = open(b.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? err_set(e, errno, "cannot open %s: %s", b.data, strerror(errno)) : fd;
 }
@@ -85,39 +83,6 @@ static int debugdir_refuse(const char *name, int code, struct err *e)
 		       strerror(code));
 }
 
-/* Into a file beside its place, then renamed: whoever looks sees all or nothing. */
-static int debugdir_place(int folder, const char *base, int from, const void *data, size_t n)
-{
-	char tmp[64];
-	struct stat st;
-	int fd, r = 0;
-
-	snprintf(tmp, sizeof(tmp), ".kymo-%d", (int)getpid());
-	unlinkat(folder, tmp, 0);
-	fd = openat(folder, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return -errno;
-	if (data) {
-		r = file_write_all(fd, data, n);
-	} else if (fstat(from, &st) < 0) {
-		r = -errno;
-	} else {
-		off_t at = 0;
-		ssize_t got = 1;
-
-		while (at < st.st_size && got > 0)
-			got = sendfile(fd, from, &at, (size_t)(st.st_size - at));
-		r = got < 0 ? -errno : 0;
-	}
-	if (close(fd) < 0 && r == 0)
-		r = -errno;
-	if (r == 0 && renameat(folder, tmp, folder, base) < 0)
-		r = -errno;
-	if (r < 0)
-		unlinkat(folder, tmp, 0);
-	return r;
-}
-
 int debugdir_write(int dir, const char *name, const void *data, size_t n, struct err *e)
 {
 	const char *base = NULL;
@@ -129,7 +94,7 @@ int debugdir_write(int dir, const char *name, const void *data, size_t n, struct
 		return debugdir_refuse(name, -folder, e);
 	if (fstatat(folder, base, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return 1;
-	r = debugdir_place(folder, base, -1, n ? data : "", n);
+	r = file_replaceat(folder, base, -1, data, n, 0644);
 	return r < 0 ? debugdir_refuse(name, -r, e) : 0;
 }
 
@@ -240,7 +205,7 @@ int debugdir_add(int dir, const char *shown, const struct build_id *id, const ch
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	r = link && linkat(AT_FDCWD, self, folder, base, AT_SYMLINK_FOLLOW) == 0
 		    ? 0
-		    : debugdir_place(folder, base, fd, NULL, 0);
+		    : file_replaceat(folder, base, fd, NULL, 0, 0644);
 	if (r < 0)
 		return debugdir_refuse(file.data, -r, e);
 	file.data[n] = 0;
@@ -265,7 +230,7 @@ int debugdir_store(int dir, const char *shown, const struct build_id *id, const 
 	end = file.n;
 	strbuf_printf(&file, "/%s", name);
 	at = open_folder(dir, file.data, true, &base);
-	r = at < 0 ? at : debugdir_place(at, base, -1, n ? data : "", n);
+	r = at < 0 ? at : file_replaceat(at, base, -1, data, n, 0644);
 	if (r < 0)
 		return debugdir_refuse(file.data, -r, e);
 	file.data[end] = 0;
@@ -277,24 +242,12 @@ static int drop_folder(int dir, char *path)
 {
 	const char *base = NULL;
 	AUTO_CLOSE int above = open_folder(dir, path, false, &base);
-	int fd = above < 0 ? above : openat(above, base, FOLDER_FLAGS);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-	const struct dirent *f;
-	char *slash;
+	AUTO_CLOSE int fd = above < 0 ? above : openat(above, base, FOLDER_FLAGS);
 
-	if (!d)
+	if (fd < 0)
 		return -ENOENT;
-	while ((f = readdir(d)))
-		unlinkat(fd, f->d_name, 0);
-	closedir(d);
-	for (;;) {
-		if (unlinkat(dir, path, AT_REMOVEDIR) < 0)
-			return errno == ENOTEMPTY || errno == EEXIST ? 0 : -errno;
-		slash = strrchr(path, '/');
-		if (!slash)
-			return 0;
-		*slash = 0;
-	}
+	file_empty_folder(fd);
+	return file_drop_folders(dir, path);
 }
 
 int debugdir_remove(int dir, const struct build_id *id, struct err *e)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/budget.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -89,14 +90,9 @@ static bool were_silent(int cache)
 static void remember_silence(int cache)
 {
 	uint64_t hash = urls_hash();
-	AUTO_CLOSE int fd = -1;
 
-	if (cache <= 0)
-		return;
-	unlinkat(cache, SILENT_FILE, 0);
-	fd = openat(cache, SILENT_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd >= 0 && write(fd, &hash, sizeof(hash)) != sizeof(hash))
-		unlinkat(cache, SILENT_FILE, 0);
+	if (cache > 0)
+		file_replaceat(cache, SILENT_FILE, -1, &hash, sizeof(hash), 0600);
 }
 
 struct debuginfod *debuginfod_new(const struct debuginfod_opts *o)

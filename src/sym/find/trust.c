@@ -6,7 +6,8 @@
 
 #include "base/mem.h"
 
-bool trust_stat(const struct stat *st)
+/* It belongs to root or to us, and nobody else can write to it. */
+static bool trust_stat(const struct stat *st)
 {
 	return (st->st_uid == 0 || st->st_uid == geteuid()) && !(st->st_mode & S_IWOTH) &&
 	       /* a group of one's own, as users have them, is nobody else */

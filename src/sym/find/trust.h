@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 /* It belongs to root or to us, and nobody else can write to it. */
-bool trust_stat(const struct stat *st);
 bool trust_fd(int fd);
 /* The same of each folder that leads to a path, as far as they are there. */
 bool trust_path(const char *path);

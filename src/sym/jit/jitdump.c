@@ -14,7 +14,7 @@
 #include "base/filemap.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "sym/elf/bytes.h"
+#include "base/bytes.h"
 #include "sym/find/cache.h"
 #include "sym/jit/perfmap.h"
 
@@ -156,38 +156,6 @@ static void on_move(struct parser *p, struct bytes *b, uint64_t time)
 	add_code(p, c);
 }
 
-static int jitdump_by_start(const void *a, const void *b)
-{
-	const struct jitdump_code *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->time < y->time ? -1 : x->time > y->time;
-}
-
-static void jitdump_finish(struct parser *p)
-{
-	struct jitdump *j = p->j;
-	uint64_t reach = 0;
-
-	j->code = p->code.data;
-	j->ncode = p->code.n;
-	j->lines = p->lines.data;
-	j->nlines = p->lines.n;
-	for (size_t i = 0; i < j->ncode; i++)
-		j->code[i].number = (uint32_t)i;
-	if (j->ncode)
-		qsort(j->code, j->ncode, sizeof(*j->code), jitdump_by_start);
-	j->numbered = mem_alloc((j->ncode + 1) * sizeof(*j->numbered));
-	for (size_t i = 0; i < j->ncode; i++) {
-		j->numbered[j->code[i].number] = (uint32_t)i;
-		if (j->code[i].end > reach)
-			reach = j->code[i].end;
-		j->code[i].reach = reach;
-	}
-	map_free(&p->by_index);
-}
-
 static void records(struct parser *p, struct bytes b)
 {
 	while (bytes_left(&b) >= 16 && !p->j->closed) {
@@ -233,7 +201,10 @@ int jitdump_parse(struct jitdump *j, const void *data, size_t size, struct err *
 		return err_set(e, EBADMSG, "the jitdump file has a broken header");
 	b.p = (const uint8_t *)data + header;
 	records(&p, b);
-	jitdump_finish(&p);
+	j->code = p.code.data;
+	j->ncode = p.code.n;
+	j->lines = p.lines.data;
+	map_free(&p.by_index);
 	return 0;
 }
 
@@ -306,36 +277,10 @@ int jitdump_open_fd(struct jitdump *j, int taken, const char *path, struct err *
 void jitdump_free(struct jitdump *j)
 {
 	free(j->code);
-	free(j->numbered);
 	free(j->lines);
 	if (j->mapped)
 		filemap_close(j->mapped, j->size);
 	*j = (struct jitdump){ 0 };
-}
-
-const struct jitdump_code *jitdump_find(const struct jitdump *j, uint64_t addr, uint64_t time)
-{
-	const struct jitdump_code *best = NULL;
-	size_t lo = 0, hi = j->ncode;
-
-	if (j->arch_time)
-		time = UINT64_MAX;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (j->code[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	/* The newest of all that cover it and were there by then. */
-	while (lo-- > 0 && j->code[lo].reach > addr) {
-		const struct jitdump_code *c = &j->code[lo];
-
-		if (addr < c->end && c->time <= time && (!best || c->time > best->time))
-			best = c;
-	}
-	return best;
 }
 
 const struct jitdump_line *jitdump_line(const struct jitdump *j, const struct jitdump_code *c,

@@ -3,10 +3,10 @@
  * jitdump files: JIT-compiled code as it came and went, with names, lines and
  * the machine code itself.
  *
- * Addresses are used again and again, so code is found by address and time.
- * Both byte orders are read; records of unknown kinds are stepped over; a file
- * cut in the middle (the runtime was killed, or is still writing) gives what it
- * has up to its last whole record.
+ * Addresses are used again and again: which code was where and when is for those who know the time
+ * of a sample (struct trace_code). Both byte orders are read; records of unknown kinds are stepped
+ * over; a file cut in the middle (the runtime was killed, or is still writing) gives what it has up
+ * to its last whole record.
  */
 #ifndef KYMO_SYM_JIT_JITDUMP_H
 #define KYMO_SYM_JIT_JITDUMP_H
@@ -28,20 +28,16 @@ struct jitdump_line {
 struct jitdump_code {
 	uint64_t start, end;
 	uint64_t time;	      /* from when on it was there */
-	uint64_t reach;	      /* the largest end of this and all before it */
 	uint64_t index;	      /* the runtime's own number, which MOVE refers to */
 	const char *name;     /* lives as long as the handle */
 	const uint8_t *bytes; /* the code, end - start bytes; NULL when it was not recorded */
 	uint32_t first_line, nlines;
-	uint32_t number; /* the how manieth of the file: stays the same when more is written */
 };
 
 struct jitdump {
-	struct jitdump_code *code; /* by start, then by time */
+	struct jitdump_code *code; /* as the file has it: numbers stay when more is written */
 	size_t ncode;
-	uint32_t *numbered; /* where in code each number is */
 	struct jitdump_line *lines;
-	size_t nlines;
 	uint32_t machine, pid;
 	bool arch_time; /* times are the CPU's counter, not CLOCK_MONOTONIC: cannot be compared */
 	bool cut;	/* the file ended within a record */
@@ -67,8 +63,6 @@ int jitdump_open_mapped(pid_t pid, const char *path, uint64_t start, uint64_t en
 int jitdump_open_fd(struct jitdump *j, int fd, const char *path, struct err *e);
 void jitdump_free(struct jitdump *j);
 
-/* The code at an address at a time (ns); UINT64_MAX for the newest. */
-const struct jitdump_code *jitdump_find(const struct jitdump *j, uint64_t addr, uint64_t time);
 /* The source line of an address within it; NULL when not known. */
 const struct jitdump_line *jitdump_line(const struct jitdump *j, const struct jitdump_code *c,
 					uint64_t addr);

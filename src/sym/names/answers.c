@@ -5,21 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "config.h"
 #include "sym/find/cache.h"
 
 #define MAGIC 0x006d79734f4d594bu /* "KYMOsym\0" */
-#define VERSION 4u		  /* 2: with modules; 3: how far names hold; 4: by file */
+#define VERSION 5u		  /* of the layout, and of what its fields mean */
 #define ENTRIES_MAX (1u << 24)
 
 struct header {
 	uint64_t magic;
 	uint32_t version, sources;
-	uint64_t check; /* over the whole file, itself taken as 0 */
+	uint64_t check; /* of everything else */
 	uint64_t maker; /* which kymo wrote it: another may name things otherwise */
 	uint64_t n, nframe, ntext;
 	struct build_id id;
@@ -30,25 +30,6 @@ static const char *const file_names[] = {
 	"index",       "index-raw",	  "index-params",
 	"index-exact", "index-exact-raw", "index-exact-params",
 };
-
-/* Four lanes: the whole index is read once to be trusted, so this must not be slow. */
-static uint64_t checksum(const uint8_t *p, size_t n)
-{
-	uint64_t lane[4] = { 1, 2, 3, n }, last[4] = { 0 };
-
-	for (; n >= 32; p += 32, n -= 32)
-		for (int i = 0; i < 4; i++) {
-			uint64_t v;
-
-			memcpy(&v, p + 8 * i, 8);
-			lane[i] = (lane[i] ^ v) * 0x9e3779b97f4a7c15u;
-			lane[i] ^= lane[i] >> 29;
-		}
-	memcpy(last, p, n);
-	for (int i = 0; i < 4; i++)
-		lane[0] = map_hash(lane[0] ^ map_hash(lane[i] + last[i] + (uint64_t)i));
-	return lane[0];
-}
 
 /* The first object is the program itself; its own build-id says which build it is. */
 static int own_build_id(struct dl_phdr_info *info, size_t size, void *ctx)
@@ -77,8 +58,8 @@ static uint64_t check_of(const struct header *h, const uint8_t *body, size_t n)
 {
 	struct header copy = *h;
 
-	copy.check = 0;
-	return checksum((const uint8_t *)&copy, sizeof(copy)) ^ checksum(body, n);
+	copy.check = map_hash_bytes(body, n);
+	return map_hash_bytes(&copy, sizeof(copy));
 }
 
 /* Every offset that will be followed is looked at here, once. */
@@ -142,10 +123,8 @@ int answers_parse(struct answers *a, const void *data, size_t size, const struct
 	a->frame = (const void *)(a->entry + h->n);
 	a->text = (const char *)(a->frame + h->nframe);
 	a->sources = h->sources;
-	if (!sound(a, h->nframe, h->ntext)) {
-		*a = (struct answers){ 0 };
+	if (!sound(a, h->nframe, h->ntext))
 		return -EBADMSG;
-	}
 	make_starts(a);
 	return 0;
 }
@@ -153,23 +132,13 @@ int answers_parse(struct answers *a, const void *data, size_t size, const struct
 int answers_open(struct answers *a, int cache, const struct cache_key *key,
 		 const struct build_id *id, enum answers_names names)
 {
-	AUTO_CLOSE int fd = cache_get(cache, key, file_names[names]);
-	struct stat st;
-	void *p;
-
 	*a = (struct answers){ 0 };
-	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size < (off_t)sizeof(struct header))
+	if (cache_map(cache, key, file_names[names], &a->mapped, &a->size) < 0)
 		return -ENOENT;
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
-		return -ENOENT;
-	if (answers_parse(a, p, (size_t)st.st_size, id) < 0) {
-		munmap(p, (size_t)st.st_size);
-		return -ENOENT;
-	}
-	a->mapped = p;
-	a->size = (size_t)st.st_size;
-	return 0;
+	if (answers_parse(a, a->mapped, a->size, id) == 0)
+		return 0;
+	answers_close(a);
+	return -ENOENT;
 }
 
 bool answers_kept(int cache, const struct cache_key *key, enum answers_names names)
@@ -199,24 +168,15 @@ void answers_close(struct answers *a)
 static size_t entries_to(const struct answers *a, uint64_t addr)
 {
 	uint64_t at;
-	size_t lo, hi;
+	size_t first;
 
 	if (!a->n || addr < a->entry[0].addr)
 		return 0;
 	if (addr >= a->entry[a->n - 1].addr)
 		return a->n;
 	at = (addr - a->entry[0].addr) >> a->shift;
-	lo = a->start[at];
-	hi = a->start[at + 1];
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (a->entry[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	first = a->start[at];
+	return first + SORT_FIND(a->start[at + 1] - first, i, a->entry[first + i].addr <= addr);
 }
 
 const struct answers_entry *answers_find(const struct answers *a, uint64_t addr)

@@ -439,18 +439,7 @@ static void resolve_perfmap(struct dso *d, uint64_t addr, struct dso_answer *a)
 	a->end = s->end;
 }
 
-/* Code of one address comes and goes: 1 + its number in the dump stands in the upper half. */
-uint64_t dso_jit_addr(struct dso *d, uint64_t ip, uint64_t time)
-{
-	const struct jitdump_code *c = jitdump_find(&d->jitdump, ip, time);
-
-	if (!c || ip - c->start > UINT32_MAX) {
-		d->missed = true;
-		return 0;
-	}
-	return SYMBOLS_JIT_ADDR(c->number) | (ip - c->start);
-}
-
+/* 1 + the number of the code in the dump stands in the upper half (SYMBOLS_JIT_ADDR). */
 static void resolve_jitdump(const struct dso *d, uint64_t addr, struct dso_answer *a)
 {
 	const struct jitdump_code *c;
@@ -459,7 +448,7 @@ static void resolve_jitdump(const struct dso *d, uint64_t addr, struct dso_answe
 
 	if (at >= d->jitdump.ncode)
 		return;
-	c = &d->jitdump.code[d->jitdump.numbered[at]];
+	c = &d->jitdump.code[at];
 	a->name = c->name;
 	a->start = addr & ~(uint64_t)UINT32_MAX;
 	a->end = a->start + (c->end - c->start);
@@ -504,11 +493,7 @@ static void say_span(struct dso *d, uint64_t addr, struct dso_answer *a)
 
 void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer *a)
 {
-	a->name = a->module = NULL;
-	a->start = a->end = 0;
-	a->vaddr = addr;
-	a->before = a->after = 0;
-	a->nframes = 0;
+	*a = (struct dso_answer){ .addr = addr, .vaddr = addr, .frames = a->frames };
 	if (!dso_open(d))
 		return;
 	switch (d->kind) {

@@ -61,17 +61,17 @@ struct dso_frame {
 };
 struct dso_answer {
 	const char *name, *module; /* NULL when not known, or none */
-	uint64_t start, end, vaddr;
+	uint64_t addr, start, end, vaddr;
 	uint32_t before, after; /* as in answers.h */
-	unsigned nframes;
-	struct dso_frame frames[DSO_FRAMES_MAX];
+	uint32_t nframes;
+	struct dso_frame *frames; /* the asker's: room for DSO_FRAMES_MAX */
 };
 
 void dso_init(struct dso *d, enum dso_kind kind, const struct find_want *want,
 	      const struct find_opts *find);
 void dso_free(struct dso *d);
 
-/* what: SYMBOLS_... of sym.h. Fills *a completely. */
+/* what: SYMBOLS_... of sym.h. Fills *a, and its frames. */
 void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer *a);
 
 /*
@@ -79,9 +79,6 @@ void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer 
  * false: only it does, or nobody knows.
  */
 bool dso_span(struct dso *d, enum answers_names names, uint64_t addr, uint64_t *from, uint64_t *to);
-
-/* The place of jitted code at an address and time, as an address of this dso; 0: none. */
-uint64_t dso_jit_addr(struct dso *d, uint64_t ip, uint64_t time);
 
 /* Make sure that it is open; false when it cannot be (d->why). */
 bool dso_open(struct dso *d);

@@ -244,25 +244,16 @@ static uint64_t kallsyms_end_of(const struct kallsyms *k, size_t i)
 
 bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym *ret)
 {
-	size_t lo = 0, hi = k->list.n;
+	size_t n = SORT_FIND(k->list.n, i, k->list.data[i].addr <= addr);
+	const struct kallsyms_entry *s = n ? &k->list.data[n - 1] : NULL;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->list.data[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || addr >= kallsyms_end_of(k, lo - 1) || k->list.data[lo - 1].type == SYMLINE_END)
+	if (!s || addr >= kallsyms_end_of(k, n - 1) || s->type == SYMLINE_END)
 		return false;
 	/* Of those that begin there the last is the only one that has a size. */
-	*ret = (struct kallsyms_sym){
-		.name = k->names.data + k->list.data[lo - 1].name,
-		.module = strtab_get(&k->modules, k->list.data[lo - 1].module),
-		.start = k->list.data[lo - 1].addr,
-		.end = kallsyms_end_of(k, lo - 1),
-	};
+	*ret = (struct kallsyms_sym){ .name = k->names.data + s->name,
+				      .module = strtab_get(&k->modules, s->module),
+				      .start = s->addr,
+				      .end = kallsyms_end_of(k, n - 1) };
 	return true;
 }
 

@@ -121,13 +121,6 @@ uint32_t symbols_jitdump(struct symbols *s, const char *path, uid_t owner)
 	return known_dso(s, DSO_JITDUMP, &(struct find_want){ .path = path }, owner);
 }
 
-uint64_t symbols_jit_addr(struct symbols *s, uint32_t dso, uint64_t ip, uint64_t time)
-{
-	struct dso *d = dso < s->dsos.n ? s->dsos.data[dso] : NULL;
-
-	return d && d->kind == DSO_JITDUMP && dso_open(d) ? dso_jit_addr(d, ip, time) : 0;
-}
-
 int symbols_kernel_text(struct symbols *s, char *text, size_t len, struct err *e)
 {
 	struct dso *d = s->dsos.data[SYMBOLS_KERNEL];

@@ -100,17 +100,13 @@ void symbols_save(struct symbols *s);
 uint32_t symbols_dso(struct symbols *s, const struct find_want *file);
 
 /*
- * Code a runtime compiled on the fly. A perf map (/tmp/perf-PID.map, or path
- * when not NULL) is asked with ips. A jitdump knows of times: symbols_jit_addr()
- * gives the address to count and to ask for, 0 when no code was there then.
- * owner: the user the process had, (uid_t)-1 when not known.
+ * Code a runtime compiled on the fly. A perf map (/tmp/perf-PID.map, or path when not NULL) is
+ * asked with ips, a jitdump with distances from its pieces of code, which are numbered as in the
+ * file. owner: the user the process had, (uid_t)-1 when not known.
  */
-#define SYMBOLS_JIT_ADDR(code)                                             \
-	(((uint64_t)(code) + 1) << 32) /* of the start of a jitdump's code \
-					*/
+#define SYMBOLS_JIT_ADDR(code) (((uint64_t)(code) + 1) << 32) /* of the start of a piece */
 uint32_t symbols_perfmap(struct symbols *s, pid_t pid, const char *path, uid_t owner);
 uint32_t symbols_jitdump(struct symbols *s, const char *path, uid_t owner);
-uint64_t symbols_jit_addr(struct symbols *s, uint32_t dso, uint64_t ip, uint64_t time);
 /* Read those again in which something was not found, for they grow: answers given so far stay, new
  * questions see the new file. Whether any was. */
 bool symbols_refresh(struct symbols *s);

@@ -54,22 +54,22 @@ static const char *readable(struct worker *w, const char *raw)
 }
 
 /* From an earlier run: texts are in the mapped file, and readable already. */
-static bool known_raw(struct worker *w, struct dso *d, uint64_t addr, struct sym_raw *r)
+static bool known_raw(struct worker *w, struct dso *d, uint64_t addr, struct dso_answer *r)
 {
 	const struct answers_entry *e = dso_known(d, symbols_way_of_names(w->s), addr, w->what);
 
 	if (!e || e->nframes > DSO_FRAMES_MAX)
 		return false;
-	*r = (struct sym_raw){ .name = answers_text(&d->answers, e->name),
-			       .module = answers_text(&d->answers, e->module),
-			       .addr = addr,
-			       .start = e->start,
-			       .end = e->end,
-			       .vaddr = e->vaddr + (addr - e->addr),
-			       .before = e->after ? e->before + (uint32_t)(addr - e->addr) : 0,
-			       .after = e->after ? e->after - (uint32_t)(addr - e->addr) : 0,
-			       .nframes = e->nframes,
-			       .frames = w->answer.frames };
+	*r = (struct dso_answer){ .name = answers_text(&d->answers, e->name),
+				  .module = answers_text(&d->answers, e->module),
+				  .addr = addr,
+				  .start = e->start,
+				  .end = e->end,
+				  .vaddr = e->vaddr + (addr - e->addr),
+				  .before = e->after ? e->before + (uint32_t)(addr - e->addr) : 0,
+				  .after = e->after ? e->after - (uint32_t)(addr - e->addr) : 0,
+				  .nframes = e->nframes,
+				  .frames = w->frames };
 	for (unsigned i = 0; i < e->nframes; i++) {
 		const struct answers_frame *f = &d->answers.frame[e->first + i];
 
@@ -83,11 +83,11 @@ static bool known_raw(struct worker *w, struct dso *d, uint64_t addr, struct sym
 }
 
 /* What the recording itself calls it. */
-static void own_raw(struct worker *w, uint64_t addr, struct sym_raw *r)
+static void own_raw(struct worker *w, uint64_t addr, struct dso_answer *r)
 {
 	const struct trace_frame *f = trace_own_frame(w->s->find.own, addr);
 
-	*r = (struct sym_raw){ .addr = addr, .vaddr = UINT64_MAX, .frames = w->answer.frames };
+	*r = (struct dso_answer){ .addr = addr, .vaddr = UINT64_MAX, .frames = w->frames };
 	if (!f)
 		return;
 	r->name = f->name;
@@ -97,31 +97,24 @@ static void own_raw(struct worker *w, uint64_t addr, struct sym_raw *r)
 	r->frames[0] = (struct dso_frame){ .name = f->name, .file = f->file, .line = f->line };
 }
 
-void symbols_resolve_raw(struct worker *w, uint32_t dso, uint64_t addr, struct sym_raw *r)
+void symbols_resolve_raw(struct worker *w, uint32_t dso, uint64_t addr, struct dso_answer *r)
 {
-	struct dso_answer *a = &w->answer;
+	struct dso *d = w->s->dsos.data[dso];
 
 	if (w->s->find.own) {
 		own_raw(w, addr, r);
 		return;
 	}
-	if (known_raw(w, w->s->dsos.data[dso], addr, r))
+	if (known_raw(w, d, addr, r))
 		return;
-	atomic_store_explicit(&w->s->dsos.data[dso]->news, true, memory_order_relaxed);
-	dso_resolve(w->s->dsos.data[dso], addr, w->what, a);
-	/* The kernel's names are C; perf does not demangle them either. */
-	for (unsigned i = 0; i < a->nframes && dso != SYMBOLS_KERNEL; i++)
-		a->frames[i].name = readable(w, a->frames[i].name);
-	*r = (struct sym_raw){ .name = dso == SYMBOLS_KERNEL ? a->name : readable(w, a->name),
-			       .module = a->module,
-			       .addr = addr,
-			       .start = a->start,
-			       .end = a->end,
-			       .vaddr = a->vaddr,
-			       .before = a->before,
-			       .after = a->after,
-			       .nframes = a->nframes,
-			       .frames = a->frames };
+	atomic_store_explicit(&d->news, true, memory_order_relaxed);
+	r->frames = w->frames;
+	dso_resolve(d, addr, w->what, r);
+	if (dso == SYMBOLS_KERNEL) /* its names are C; perf does not demangle them either */
+		return;
+	for (unsigned i = 0; i < r->nframes; i++)
+		r->frames[i].name = readable(w, r->frames[i].name);
+	r->name = readable(w, r->name);
 }
 
 static uint32_t intern(struct symbols *s, const char *text)
@@ -145,7 +138,7 @@ uint32_t symbols_add_text(struct symbols *s, const char *text)
 	return text ? strtab_add(&s->texts, str_one_line(text, &made)) : SYMBOLS_NONE;
 }
 
-const struct sym_result *symbols_keep(struct symbols *s, uint32_t dso, const struct sym_raw *r,
+const struct sym_result *symbols_keep(struct symbols *s, uint32_t dso, const struct dso_answer *r,
 				      unsigned what)
 {
 	uint64_t *at = map_at(&s->known.data[dso], r->addr);
@@ -186,7 +179,7 @@ const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64
 {
 	static const struct sym_result nothing = { .name = SYMBOLS_NONE, .module = SYMBOLS_NONE };
 	const struct sym_result *known = symbols_lookup(s, dso, addr);
-	struct sym_raw r;
+	struct dso_answer r;
 
 	what = symbols_all_of(what);
 	if (known && (known->known & what) == what)

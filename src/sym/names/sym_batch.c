@@ -21,7 +21,7 @@ struct batch {
 	uint32_t *order; /* into q */
 	uint32_t *asked; /* by dso: how many questions */
 	bool *awaited;	 /* by dso: servers are being asked for it */
-	struct sym_raw **raw;
+	struct dso_answer **raw;
 	size_t n;
 	VEC(size_t) jobs; /* where in order each begins */
 	struct worker *workers;
@@ -78,7 +78,7 @@ static int sym_batch_work(void *ctx, size_t job, unsigned worker)
 	struct worker *w = &b->workers[worker];
 	size_t from = b->jobs.data[job];
 	uint32_t dso = b->q[b->order[from]].dso;
-	struct sym_raw *r;
+	struct dso_answer *r;
 
 	for (size_t i = from; i < b->n && i < from + CHUNK; i++) {
 		const struct sym_query *q = &b->q[b->order[i]];
@@ -166,7 +166,7 @@ void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsi
 	AUTO_FREE uint32_t *order = mem_table(n * sizeof(*order), false);
 	AUTO_FREE uint32_t *asked = mem_alloc(s->dsos.n * sizeof(*asked));
 	AUTO_FREE bool *awaited = mem_alloc(s->dsos.n * sizeof(*awaited));
-	AUTO_FREE struct sym_raw **raw = NULL;
+	AUTO_FREE struct dso_answer **raw = NULL;
 
 	b.order = order;
 	b.asked = asked;

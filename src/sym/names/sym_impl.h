@@ -16,7 +16,7 @@ struct worker {
 	struct arena arena;
 	struct map readable; /* address of a raw name to 1 + the place of its readable form */
 	VEC(const char *) texts;
-	struct dso_answer answer;
+	struct dso_frame frames[DSO_FRAMES_MAX]; /* of the last answer */
 };
 
 /* The same few texts come again and again, from the same places. */
@@ -39,15 +39,6 @@ struct symbols {
 	struct recent recent[RECENT]; /* texts as they came, by their address */
 };
 
-/* A result before its texts are interned. */
-struct sym_raw {
-	const char *name, *module;
-	uint64_t addr, start, end, vaddr;
-	uint32_t before, after;
-	uint32_t nframes;
-	struct dso_frame *frames;
-};
-
 enum answers_names symbols_way_of_names(const struct symbols *s);
 
 /* sym_answer.c */
@@ -56,9 +47,9 @@ void symbols_worker_free(struct worker *w);
 void symbols_forget_recent(struct symbols *s);
 unsigned symbols_all_of(unsigned what); /* and what comes with it */
 /* The frames hold until the worker's next question. */
-void symbols_resolve_raw(struct worker *w, uint32_t dso, uint64_t addr, struct sym_raw *r);
+void symbols_resolve_raw(struct worker *w, uint32_t dso, uint64_t addr, struct dso_answer *r);
 /* An answer that is there already (names, and now lines too) is written over in its place. */
-const struct sym_result *symbols_keep(struct symbols *s, uint32_t dso, const struct sym_raw *r,
+const struct sym_result *symbols_keep(struct symbols *s, uint32_t dso, const struct dso_answer *r,
 				      unsigned what);
 
 #endif

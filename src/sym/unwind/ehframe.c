@@ -140,7 +140,7 @@ static bool ehframe_run(struct ehframe_builder *b, struct run *r, struct ehframe
 			const uint8_t *insns, const uint8_t *insns_end)
 {
 	const struct ehframe_regs *m = ehframe_machine_regs(b->f->machine);
-	struct cfi_reader rd = { .p = insns, .end = insns_end };
+	struct bytes rd = { .p = insns, .end = insns_end };
 	struct ehframe_state stack[STATE_DEPTH];
 	unsigned depth = 0;
 	struct cfi_op op;
@@ -455,12 +455,6 @@ size_t ehframe_row_at(const struct ehframe_table *t, uint64_t off, uint64_t *sta
 		c--;
 	*start = ((t->base + c * EHFRAME_CHUNK) & ~(uint64_t)0xffff) + (t->rows[lo] >> 16);
 	return lo;
-}
-
-size_t ehframe_table_size(const struct ehframe_table *t)
-{
-	return sizeof(*t) + ((size_t)t->n_chunks + 1 + t->n_rows) * 4 +
-	       t->n_rules * sizeof(*t->rules);
 }
 
 void ehframe_table_rest(struct ehframe_table *t)

@@ -64,8 +64,6 @@ static inline const struct ehframe_rule *ehframe_lookup(const struct ehframe_tab
 /* The row in force at an offset, and where the next one starts; for tests and dumps. */
 size_t ehframe_row_at(const struct ehframe_table *t, uint64_t off, uint64_t *start, uint64_t *end);
 
-/* Bytes a table takes. */
-size_t ehframe_table_size(const struct ehframe_table *t);
 void ehframe_table_free(struct ehframe_table *t); /* NULL is fine */
 /* It will not be looked at for a while: what is in a file is read from there again. */
 void ehframe_table_rest(struct ehframe_table *t);

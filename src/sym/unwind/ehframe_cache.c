@@ -11,10 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "sym/find/cache.h"
@@ -30,7 +27,7 @@ struct header {
 	uint64_t check; /* of everything else */
 };
 
-static const char *ehframe_cache_cache_name(uint16_t machine, char buf[32])
+static const char *file_name_of(uint16_t machine, char buf[32])
 {
 	snprintf(buf, 32, "unwind-%u", machine);
 	return buf;
@@ -127,20 +124,15 @@ int ehframe_cache_load(int cache, const struct cache_key *key, uint16_t machine,
 		       struct ehframe_table **ret, struct err *e)
 {
 	char name[32];
-	AUTO_CLOSE int fd = cache_get(cache, key, ehframe_cache_cache_name(machine, name));
 	struct ehframe_table t;
-	struct stat st;
+	size_t size;
 	void *map;
+	int r = cache_map(cache, key, file_name_of(machine, name), &map, &size);
 
-	if (fd < 0)
-		return err_set(e, -fd, "no table is kept: %s", strerror(-fd));
-	if (fstat(fd, &st) < 0 || st.st_size < (off_t)sizeof(struct header))
-		return err_set(e, EBADMSG, "the kept table is damaged");
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return err_set(e, errno, "cannot map a kept table: %s", strerror(errno));
-	if (ehframe_cache_parse(map, (size_t)st.st_size, machine, &t) < 0) {
-		munmap(map, (size_t)st.st_size);
+	if (r < 0)
+		return err_set(e, -r, "no table is kept: %s", strerror(-r));
+	if (ehframe_cache_parse(map, size, machine, &t) < 0) {
+		munmap(map, size);
 		return err_set(e, EBADMSG, "the kept table is damaged or of another version");
 	}
 	*ret = mem_dup(&t, sizeof(t));
@@ -170,8 +162,7 @@ int ehframe_cache_save(int cache, const struct cache_key *key, const struct ehfr
 	memcpy(p + rules + index, t->rows, rows);
 	memcpy(buf, &h, sizeof(h));
 	ehframe_cache_seal(buf, sizeof(h) + body);
-	return cache_write(cache, key, ehframe_cache_cache_name(t->machine, name), buf,
-			   sizeof(h) + body, e);
+	return cache_write(cache, key, file_name_of(t->machine, name), buf, sizeof(h) + body, e);
 }
 
 int ehframe_cached(const struct ehframe *f, int cache, const struct cache_key *key,

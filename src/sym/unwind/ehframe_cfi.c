@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/vec.h"
 
 /* DW_EH_PE_* */
@@ -12,55 +13,20 @@
 #define PE_PCREL 0x10
 #define PE_INDIRECT 0x80
 
-uint64_t cfi_uleb_long(struct cfi_reader *r, uint64_t first)
-{
-	uint64_t v = first & 0x7f;
-
-	for (unsigned shift = 7; shift < 70; shift += 7) {
-		uint8_t b = cfi_u8(r);
-
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		if (!(b & 0x80))
-			return v;
-	}
-	r->bad = true;
-	return 0;
-}
-
-int64_t cfi_sleb(struct cfi_reader *r)
-{
-	uint64_t v = 0;
-
-	for (unsigned shift = 0; shift < 70; shift += 7) {
-		uint8_t b = cfi_u8(r);
-
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		if (!(b & 0x80)) {
-			if ((b & 0x40) && shift + 7 < 64)
-				v |= ~(uint64_t)0 << (shift + 7);
-			return (int64_t)v;
-		}
-	}
-	r->bad = true;
-	return 0;
-}
-
-uint64_t cfi_pointer(struct cfi_reader *r, uint8_t enc, const struct cfi_section *s)
+uint64_t cfi_pointer(struct bytes *r, uint8_t enc, const struct cfi_section *s)
 {
 	uint64_t at = s->vaddr + (uint64_t)(r->p - s->data), v = 0;
 
 	switch (enc & PE_FORMAT) {
 	case 0x00: /* absptr */
 	case 0x04: /* udata8 */
-	case 0x0c: /* sdata8 */ v = cfi_fixed(r, 8); break;
-	case 0x01: v = cfi_uleb(r); break;
-	case 0x02: v = cfi_fixed(r, 2); break;
-	case 0x03: v = cfi_fixed(r, 4); break;
-	case 0x09: v = (uint64_t)cfi_sleb(r); break;
-	case 0x0a: v = (uint64_t)(int16_t)cfi_fixed(r, 2); break;
-	case 0x0b: v = (uint64_t)(int32_t)cfi_fixed(r, 4); break;
+	case 0x0c: /* sdata8 */ v = bytes_u64(r); break;
+	case 0x01: v = bytes_uleb(r); break;
+	case 0x02: v = bytes_u16(r); break;
+	case 0x03: v = bytes_u32(r); break;
+	case 0x09: v = (uint64_t)bytes_sleb(r); break;
+	case 0x0a: v = (uint64_t)(int16_t)bytes_u16(r); break;
+	case 0x0b: v = (uint64_t)(int32_t)bytes_u32(r); break;
 	default: r->bad = true; return 0;
 	}
 	if ((enc & PE_APPLICATION) == PE_PCREL)
@@ -72,29 +38,29 @@ uint64_t cfi_pointer(struct cfi_reader *r, uint8_t enc, const struct cfi_section
 
 bool cfi_entry_at(const struct cfi_section *s, uint64_t pos, struct cfi_entry *ret)
 {
-	struct cfi_reader r;
+	struct bytes r;
 	uint64_t len, id, id_at;
-	size_t id_size = 4;
+	unsigned id_size = 4;
 
 	*ret = (struct cfi_entry){ 0 };
 	if (pos > s->size || s->size - pos < 4)
 		return false;
-	r = (struct cfi_reader){ .p = s->data + pos, .end = s->data + s->size };
-	len = cfi_fixed(&r, 4);
+	r = (struct bytes){ .p = s->data + pos, .end = s->data + s->size };
+	len = bytes_u32(&r);
 	if (!len) {
 		ret->is_end = true;
 		ret->end = r.p;
 		return true;
 	}
 	if (len == 0xffffffff) {
-		len = cfi_fixed(&r, 8);
+		len = bytes_u64(&r);
 		id_size = s->debug ? 8 : 4;
 	}
 	if (r.bad || len < id_size || len > (uint64_t)(r.end - r.p))
 		return false;
 	ret->end = r.p + len;
 	id_at = (uint64_t)(r.p - s->data);
-	id = cfi_fixed(&r, id_size);
+	id = bytes_uint(&r, id_size);
 	ret->body = r.p;
 	if (s->debug) {
 		ret->is_cie = id == (id_size == 8 ? UINT64_MAX : 0xffffffffu);
@@ -109,30 +75,30 @@ bool cfi_entry_at(const struct cfi_section *s, uint64_t pos, struct cfi_entry *r
 }
 
 /* The augmentation string's letters, each with its bytes in the augmentation data. */
-static bool augmentation(struct cfi_cie *c, struct cfi_reader *r, const char *letters,
+static bool augmentation(struct cfi_cie *c, struct bytes *r, const char *letters,
 			 const struct cfi_section *s)
 {
-	struct cfi_reader data;
-	uint64_t len = cfi_uleb(r);
+	struct bytes data;
+	uint64_t len = bytes_uleb(r);
 
 	if (r->bad || len > (uint64_t)(r->end - r->p))
 		return false;
-	data = (struct cfi_reader){ .p = r->p, .end = r->p + len };
+	data = (struct bytes){ .p = r->p, .end = r->p + len };
 	r->p += len;
 	c->has_z = true;
 	for (const char *a = letters + 1; *a; a++) {
 		uint8_t enc;
 
 		switch (*a) {
-		case 'R': c->enc = cfi_u8(&data); break;
+		case 'R': c->enc = bytes_u8(&data); break;
 		case 'P':
-			enc = cfi_u8(&data);
+			enc = bytes_u8(&data);
 			if ((enc & PE_APPLICATION) == 0x50) /* aligned */
 				return false;
 			/* The value is of no interest: only its length. */
 			cfi_pointer(&data, enc & PE_FORMAT, s);
 			break;
-		case 'L': cfi_u8(&data); break;
+		case 'L': bytes_u8(&data); break;
 		case 'S': c->signal = true; break;
 		case 'B': /* aarch64: return addresses are signed with key B */
 		case 'G': /* aarch64: tagged stack */ break;
@@ -144,7 +110,7 @@ static bool augmentation(struct cfi_cie *c, struct cfi_reader *r, const char *le
 
 bool cfi_cie_at(const struct cfi_section *s, uint64_t pos, struct cfi_cie *c)
 {
-	struct cfi_reader r;
+	struct bytes r;
 	struct cfi_entry en;
 	const char *letters;
 	const uint8_t *nul;
@@ -153,8 +119,8 @@ bool cfi_cie_at(const struct cfi_section *s, uint64_t pos, struct cfi_cie *c)
 	if (!cfi_entry_at(s, pos, &en) || en.is_end || !en.is_cie)
 		return false;
 	*c = (struct cfi_cie){ .section = s, .pos = pos };
-	r = (struct cfi_reader){ .p = en.body, .end = en.end };
-	version = cfi_u8(&r);
+	r = (struct bytes){ .p = en.body, .end = en.end };
+	version = bytes_u8(&r);
 	if (version != 1 && version != 3 && !(version == 4 && s->debug))
 		return false;
 	letters = (const char *)r.p;
@@ -164,14 +130,14 @@ bool cfi_cie_at(const struct cfi_section *s, uint64_t pos, struct cfi_cie *c)
 		return false;
 	r.p = nul + 1;
 	if (version == 4) {
-		uint8_t address = cfi_u8(&r), segment = cfi_u8(&r); /* their sizes */
+		uint8_t address = bytes_u8(&r), segment = bytes_u8(&r); /* their sizes */
 
 		if (address != 8 || segment != 0)
 			return false;
 	}
-	c->code_align = cfi_uleb(&r);
-	c->data_align = cfi_sleb(&r);
-	c->ra_reg = (uint32_t)(version == 1 ? cfi_u8(&r) : cfi_uleb(&r));
+	c->code_align = bytes_uleb(&r);
+	c->data_align = bytes_sleb(&r);
+	c->ra_reg = (uint32_t)(version == 1 ? bytes_u8(&r) : bytes_uleb(&r));
 	if (letters[0] == 'z' ? !augmentation(c, &r, letters, s) : letters[0] != '\0')
 		return false;
 	c->insns = r.p;
@@ -182,13 +148,13 @@ bool cfi_cie_at(const struct cfi_section *s, uint64_t pos, struct cfi_cie *c)
 bool cfi_fde_parse(const struct cfi_entry *en, const struct cfi_cie *cie, struct cfi_fde *ret)
 {
 	const struct cfi_section *s = cie->section;
-	struct cfi_reader r = { .p = en->body, .end = en->end };
+	struct bytes r = { .p = en->body, .end = en->end };
 	uint64_t len;
 
 	ret->start = cfi_pointer(&r, cie->enc, s);
 	len = cfi_pointer(&r, cie->enc & PE_FORMAT, s);
 	if (cie->has_z)
-		cfi_skip(&r, cfi_uleb(&r));
+		bytes_skip(&r, bytes_uleb(&r));
 	if (r.bad || len > UINT64_MAX - ret->start)
 		return false;
 	ret->end = ret->start + len;
@@ -197,15 +163,14 @@ bool cfi_fde_parse(const struct cfi_entry *en, const struct cfi_cie *cie, struct
 	return true;
 }
 
-void cfi_op_extended(struct cfi_reader *r, uint8_t code, const struct cfi_cie *cie,
-		     struct cfi_op *op)
+void cfi_op_extended(struct bytes *r, uint8_t code, const struct cfi_cie *cie, struct cfi_op *op)
 {
 	uint64_t daf = (uint64_t)cie->data_align;
 
 	op->kind = CFI_NOP;
 	if ((code >= 0x05 && code <= 0x09) || code == 0x0c || code == 0x0d ||
 	    (code >= 0x10 && code <= 0x12) || (code >= 0x14 && code <= 0x16) || code == 0x2f) {
-		uint64_t reg = cfi_uleb(r);
+		uint64_t reg = bytes_uleb(r);
 
 		op->reg = reg > UINT32_MAX ? UINT32_MAX : (uint32_t)reg;
 	}
@@ -222,58 +187,58 @@ void cfi_op_extended(struct cfi_reader *r, uint8_t code, const struct cfi_cie *c
 	case 0x03:
 	case 0x04:
 		op->kind = CFI_ADVANCE;
-		op->value = (int64_t)(cfi_fixed(r, (size_t)1 << (code - 2)) * cie->code_align);
+		op->value = (int64_t)(bytes_uint(r, 1u << (code - 2)) * cie->code_align);
 		return;
 	case 0x05: /* offset_extended */
 		op->kind = CFI_OFFSET;
-		op->value = (int64_t)(cfi_uleb(r) * daf);
+		op->value = (int64_t)(bytes_uleb(r) * daf);
 		return;
 	case 0x06: op->kind = CFI_RESTORE; return;
 	case 0x07: op->kind = CFI_UNDEFINED; return;
 	case 0x08: op->kind = CFI_SAME; return;
 	case 0x09:
 		op->kind = CFI_REGISTER;
-		op->value = (int64_t)cfi_uleb(r);
+		op->value = (int64_t)bytes_uleb(r);
 		return;
 	case 0x0a: op->kind = CFI_REMEMBER; return;
 	case 0x0b: op->kind = CFI_RESTORE_STATE; return;
 	case 0x0c:
 		op->kind = CFI_DEF_CFA;
-		op->value = (int64_t)cfi_uleb(r);
+		op->value = (int64_t)bytes_uleb(r);
 		return;
 	case 0x0d: op->kind = CFI_DEF_CFA_REG; return;
 	case 0x0f:
 	case 0x10:
 	case 0x16:
 		op->kind = code == 0x0f ? CFI_DEF_CFA_EXPR : code == 0x10 ? CFI_EXPR : CFI_VAL_EXPR;
-		op->value = (int64_t)cfi_uleb(r);
+		op->value = (int64_t)bytes_uleb(r);
 		op->block = r->p;
-		cfi_skip(r, (uint64_t)op->value);
+		bytes_skip(r, (uint64_t)op->value);
 		return;
 	case 0x11: /* offset_extended_sf */
 		op->kind = CFI_OFFSET;
-		op->value = (int64_t)((uint64_t)cfi_sleb(r) * daf);
+		op->value = (int64_t)((uint64_t)bytes_sleb(r) * daf);
 		return;
 	case 0x12: /* def_cfa_sf */
 		op->kind = CFI_DEF_CFA;
-		op->value = (int64_t)((uint64_t)cfi_sleb(r) * daf);
+		op->value = (int64_t)((uint64_t)bytes_sleb(r) * daf);
 		return;
 	case 0x13: /* def_cfa_offset_sf */
 		op->kind = CFI_DEF_CFA_OFF;
-		op->value = (int64_t)((uint64_t)cfi_sleb(r) * daf);
+		op->value = (int64_t)((uint64_t)bytes_sleb(r) * daf);
 		return;
 	case 0x14:
 		op->kind = CFI_VAL_OFFSET;
-		op->value = (int64_t)(cfi_uleb(r) * daf);
+		op->value = (int64_t)(bytes_uleb(r) * daf);
 		return;
 	case 0x15: /* val_offset_sf */
 		op->kind = CFI_VAL_OFFSET;
-		op->value = (int64_t)((uint64_t)cfi_sleb(r) * daf);
+		op->value = (int64_t)((uint64_t)bytes_sleb(r) * daf);
 		return;
-	case 0x2e: /* GNU_args_size: only for landing pads */ cfi_uleb(r); return;
+	case 0x2e: /* GNU_args_size: only for landing pads */ bytes_uleb(r); return;
 	case 0x2f: /* GNU_negative_offset_extended */
 		op->kind = CFI_OFFSET;
-		op->value = (int64_t)(0 - cfi_uleb(r) * daf);
+		op->value = (int64_t)(0 - bytes_uleb(r) * daf);
 		return;
 	default: r->bad = true;
 	}
@@ -282,17 +247,17 @@ void cfi_op_extended(struct cfi_reader *r, uint8_t code, const struct cfi_cie *c
 struct cfi_search cfi_search_table(const struct ehframe *f)
 {
 	struct cfi_search s = { 0 };
-	struct cfi_reader r;
+	struct bytes r;
 	uint8_t version, frame_enc, count_enc, table_enc;
 	uint64_t count;
 
 	if (!f->hdr.data || !f->frame.data || f->debug.data)
 		return s;
-	r = (struct cfi_reader){ .p = f->hdr.data, .end = f->hdr.data + f->hdr.size };
-	version = cfi_u8(&r);
-	frame_enc = cfi_u8(&r);
-	count_enc = cfi_u8(&r);
-	table_enc = cfi_u8(&r);
+	r = (struct bytes){ .p = f->hdr.data, .end = f->hdr.data + f->hdr.size };
+	version = bytes_u8(&r);
+	frame_enc = bytes_u8(&r);
+	count_enc = bytes_u8(&r);
+	table_enc = bytes_u8(&r);
 	/* Every linker writes int32 relative to the header; anything else is scanned for. */
 	if (r.bad || version != 1 || table_enc != 0x3b || count_enc == PE_OMIT)
 		return s;
@@ -376,27 +341,22 @@ size_t cfi_scan(const struct ehframe *f, struct cfi_place **ret)
 	return n;
 }
 
+static struct cfi_place place_at(const struct ehframe *f, const struct cfi_search *s, size_t i)
+{
+	return s->n ? cfi_search_get(f, s, i) : f->places[i];
+}
+
 bool cfi_find(const struct ehframe *f, uint64_t vaddr, struct cfi_cie *cie, struct cfi_fde *fde)
 {
 	struct cfi_search s = cfi_search_table(f);
 	const struct cfi_section *section;
-	size_t lo = 0, hi;
+	size_t n = SORT_FIND(s.n ? s.n : f->n_places, i, place_at(f, &s, i).start <= vaddr);
 	struct cfi_entry en;
 	struct cfi_place at;
 
-	hi = s.n ? s.n : f->n_places;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		at = s.n ? cfi_search_get(f, &s, mid) : f->places[mid];
-		if (at.start <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	if (!n)
 		return false;
-	at = s.n ? cfi_search_get(f, &s, lo - 1) : f->places[lo - 1];
+	at = place_at(f, &s, n - 1);
 	section = cfi_place_section(f, &at);
 	return cfi_entry_at(section, at.pos, &en) && !en.is_end && !en.is_cie &&
 	       cfi_cie_at(section, en.cie_pos, cie) && cfi_fde_parse(&en, cie, fde) &&

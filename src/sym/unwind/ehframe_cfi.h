@@ -7,18 +7,8 @@
 #ifndef KYMO_SYM_UNWIND_EHFRAME_CFI_H
 #define KYMO_SYM_UNWIND_EHFRAME_CFI_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
+#include "base/bytes.h"
 #include "sym/unwind/ehframe.h"
-
-/* A reader that never leaves its bytes: past the end it answers 0 and remembers. */
-struct cfi_reader {
-	const uint8_t *p, *end;
-	bool bad;
-};
 
 struct cfi_section {
 	const uint8_t *data;
@@ -103,8 +93,6 @@ struct cfi_search {
 struct cfi_search cfi_search_table(const struct ehframe *f);
 struct cfi_place cfi_search_get(const struct ehframe *f, const struct cfi_search *s, size_t i);
 
-/* Up to n bytes at a place in the image; how many there are, 0 on failure. */
-size_t ehframe_read(const struct ehframe *f, uint64_t at, void *buf, size_t n);
 /* Up to n bytes of code at a file offset (which in a loaded image is another place). */
 size_t ehframe_text(const struct ehframe *f, uint64_t off, void *buf, size_t n);
 
@@ -119,51 +107,8 @@ size_t cfi_scan(const struct ehframe *f, struct cfi_place **ret);
 /* The FDE that covers a virtual address; false when none does. */
 bool cfi_find(const struct ehframe *f, uint64_t vaddr, struct cfi_cie *cie, struct cfi_fde *fde);
 
-static inline uint8_t cfi_u8(struct cfi_reader *r)
-{
-	if (r->p >= r->end) {
-		r->bad = true;
-		return 0;
-	}
-	return *r->p++;
-}
-
-static inline uint64_t cfi_fixed(struct cfi_reader *r, size_t n)
-{
-	uint64_t v = 0;
-
-	if ((size_t)(r->end - r->p) < n) {
-		r->bad = true;
-		r->p = r->end;
-		return 0;
-	}
-	memcpy(&v, r->p, n); /* both machines are little-endian, as is the host */
-	r->p += n;
-	return v;
-}
-
-uint64_t cfi_uleb_long(struct cfi_reader *r, uint64_t first);
-int64_t cfi_sleb(struct cfi_reader *r);
-
-static inline uint64_t cfi_uleb(struct cfi_reader *r)
-{
-	uint64_t b = cfi_u8(r);
-
-	return b < 0x80 ? b : cfi_uleb_long(r, b);
-}
-
-static inline void cfi_skip(struct cfi_reader *r, uint64_t n)
-{
-	if ((uint64_t)(r->end - r->p) < n) {
-		r->bad = true;
-		r->p = r->end;
-	} else {
-		r->p += n;
-	}
-}
-
 /* A pointer in one of the DW_EH_PE encodings; bad for those that need more than the section. */
-uint64_t cfi_pointer(struct cfi_reader *r, uint8_t enc, const struct cfi_section *s);
+uint64_t cfi_pointer(struct bytes *r, uint8_t enc, const struct cfi_section *s);
 
 enum cfi_op_kind {
 	CFI_NOP,
@@ -193,11 +138,10 @@ struct cfi_op {
 };
 
 /* The rarer instructions. */
-void cfi_op_extended(struct cfi_reader *r, uint8_t code, const struct cfi_cie *cie,
-		     struct cfi_op *op);
+void cfi_op_extended(struct bytes *r, uint8_t code, const struct cfi_cie *cie, struct cfi_op *op);
 
 /* The next instruction; false at the end, and with r->bad for what cannot be decoded. */
-static inline bool cfi_next(struct cfi_reader *r, const struct cfi_cie *cie, struct cfi_op *op)
+static inline bool cfi_next(struct bytes *r, const struct cfi_cie *cie, struct cfi_op *op)
 {
 	uint8_t code;
 
@@ -212,7 +156,7 @@ static inline bool cfi_next(struct cfi_reader *r, const struct cfi_cie *cie, str
 	case 2:
 		op->kind = CFI_OFFSET;
 		op->reg = code & 0x3f;
-		op->value = (int64_t)(cfi_uleb(r) * (uint64_t)cie->data_align);
+		op->value = (int64_t)(bytes_uleb(r) * (uint64_t)cie->data_align);
 		return !r->bad;
 	case 3:
 		op->kind = CFI_RESTORE;
@@ -221,7 +165,7 @@ static inline bool cfi_next(struct cfi_reader *r, const struct cfi_cie *cie, str
 	}
 	if (code == 0x0e) { /* DW_CFA_def_cfa_offset, the most frequent by far */
 		op->kind = CFI_DEF_CFA_OFF;
-		op->value = (int64_t)cfi_uleb(r);
+		op->value = (int64_t)bytes_uleb(r);
 		return !r->bad;
 	}
 	cfi_op_extended(r, code, cie, op);

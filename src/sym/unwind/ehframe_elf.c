@@ -20,7 +20,8 @@
 #define PHDRS_MAX 512
 #define SEARCH_MAX ((uint64_t)64 << 20)
 
-size_t ehframe_read(const struct ehframe *f, uint64_t off, void *buf, size_t n)
+/* Up to n bytes at a place in the image; how many there are, 0 on failure. */
+static size_t ehframe_read(const struct ehframe *f, uint64_t off, void *buf, size_t n)
 {
 	size_t got = 0;
 
@@ -252,14 +253,14 @@ static int by_sections(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 /* .eh_frame_hdr leads to .eh_frame, whose end is then the segment's. */
 static int by_hdr(struct ehframe *f, struct err *e)
 {
-	struct cfi_reader r = { .p = f->hdr.data, .end = f->hdr.data + f->hdr.size };
+	struct bytes r = { .p = f->hdr.data, .end = f->hdr.data + f->hdr.size };
 	uint64_t off, left;
 	uint8_t enc;
 	int err;
 
-	cfi_skip(&r, 1);
-	enc = cfi_u8(&r);
-	cfi_skip(&r, 2);
+	bytes_skip(&r, 1);
+	enc = bytes_u8(&r);
+	bytes_skip(&r, 2);
 	f->frame.vaddr = cfi_pointer(&r, enc, &f->hdr);
 	if (r.bad || !image_at(f, f->frame.vaddr, &off, &left))
 		return 0;

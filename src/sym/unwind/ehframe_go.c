@@ -17,6 +17,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "sym/unwind/ehframe_build.h"
 
 #define GO_118 0xfffffff0u
@@ -201,17 +202,7 @@ bool ehframe_go_has(const struct ehframe *f)
 /* The first function at or behind an offset. */
 static uint64_t first_from(const struct go *g, uint64_t text, uint64_t start)
 {
-	uint64_t lo = 0, hi = g->n;
-
-	while (lo < hi) {
-		uint64_t mid = (lo + hi) / 2;
-
-		if (text + entry_of(g, mid) < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return SORT_FIND(g->n, i, text + entry_of(g, i) < start);
 }
 
 bool ehframe_go_special(struct ehframe_builder *b, uint64_t start, uint64_t end, uint32_t *rule)

@@ -20,13 +20,13 @@ const struct ehframe_regs *ehframe_machine_regs(uint16_t machine)
 /* DW_OP_bregN OFFSET and nothing else. */
 static bool expr_breg(const struct cfi_op *op, uint32_t *reg, int64_t *off, const uint8_t **rest)
 {
-	struct cfi_reader r = { .p = op->block, .end = op->block + op->value };
-	uint8_t code = cfi_u8(&r);
+	struct bytes r = { .p = op->block, .end = op->block + op->value };
+	uint8_t code = bytes_u8(&r);
 
 	if (code < 0x70 || code > 0x8f)
 		return false;
 	*reg = code - 0x70u;
-	*off = cfi_sleb(&r);
+	*off = bytes_sleb(&r);
 	*rest = r.p;
 	return !r.bad;
 }
@@ -85,9 +85,9 @@ static void cfa_expression(struct ehframe_state *s, const struct ehframe_regs *m
 	    *rest++ != 0x06)
 		return;
 	if (rest < end && *rest == 0x23) {
-		struct cfi_reader r = { .p = rest + 1, .end = end };
+		struct bytes r = { .p = rest + 1, .end = end };
 
-		add = (int64_t)cfi_uleb(&r);
+		add = (int64_t)bytes_uleb(&r);
 		rest = r.p;
 		if (r.bad)
 			return;

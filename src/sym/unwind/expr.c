@@ -3,6 +3,7 @@
  * DWARF expressions, as call frame information uses them: registers, memory
  * and arithmetic. Bounded in stack and steps, because branches may loop.
  */
+#include "sym/dwarf/op.h"
 #include "sym/unwind/frame.h"
 
 #define DEPTH_MAX 64
@@ -60,62 +61,44 @@ static void deref(struct machine *m, unsigned size)
 	push(m, v);
 }
 
-static void rotate(struct machine *m)
+/* An operation on the top two: a below b. */
+static uint64_t binary(struct machine *m, uint8_t op, uint64_t a, uint64_t b)
 {
-	uint64_t a = pop(m), b = pop(m), c = pop(m);
-
-	push(m, a);
-	push(m, c);
-	push(m, b);
-}
-
-/* Operations on the top one or two. */
-static void arithmetic(struct machine *m, uint8_t op)
-{
-	uint64_t b = pop(m), a;
-
 	switch (op) {
-	case 0x19: /* abs */ push(m, (int64_t)b < 0 ? 0 - b : b); return;
-	case 0x1f: push(m, 0 - b); return;
-	case 0x20: push(m, ~b); return;
-	}
-	a = pop(m);
-	switch (op) {
-	case 0x1a: push(m, a & b); return;
-	case 0x1b: /* div, signed; the one overflow gives itself */
-		if (!b)
-			m->bad = true;
-		else
-			push(m, b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b));
-		return;
-	case 0x1c: push(m, a - b); return;
-	case 0x1d:
-		if (!b)
-			m->bad = true;
-		else
-			push(m, a % b);
-		return;
-	case 0x1e: push(m, a * b); return;
-	case 0x21: push(m, a | b); return;
-	case 0x22: push(m, a + b); return;
-	case 0x24: push(m, b < 64 ? a << b : 0); return;
-	case 0x25: push(m, b < 64 ? a >> b : 0); return;
+	case OP_and: return a & b;
+	case OP_minus: return a - b;
+	case OP_mul: return a * b;
+	case OP_or: return a | b;
+	case OP_plus: return a + b;
+	case OP_shl: return b < 64 ? a << b : 0;
+	case OP_shr: return b < 64 ? a >> b : 0;
 	// cppcheck-suppress shiftTooManyBitsSigned ; gcc and clang keep the sign
-	case 0x26: push(m, (uint64_t)((int64_t)a >> (b < 64 ? b : 63))); return;
-	case 0x27: push(m, a ^ b); return;
-	case 0x29: push(m, a == b); return;
-	case 0x2a: push(m, (int64_t)a >= (int64_t)b); return;
-	case 0x2b: push(m, (int64_t)a > (int64_t)b); return;
-	case 0x2c: push(m, (int64_t)a <= (int64_t)b); return;
-	case 0x2d: push(m, (int64_t)a < (int64_t)b); return;
-	case 0x2e: push(m, a != b); return;
+	case OP_shra: return (uint64_t)((int64_t)a >> (b < 64 ? b : 63));
+	case OP_xor: return a ^ b;
+	case OP_eq: return a == b;
+	case OP_ge: return (int64_t)a >= (int64_t)b;
+	case OP_gt: return (int64_t)a > (int64_t)b;
+	case OP_le: return (int64_t)a <= (int64_t)b;
+	case OP_lt: return (int64_t)a < (int64_t)b;
+	case OP_ne: return a != b;
+	case OP_div: /* signed; the one overflow gives itself */
+		if (b)
+			return b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);
+		break;
+	case OP_mod:
+		if (b)
+			return a % b;
+		break;
+	default: break;
 	}
+	m->bad = true;
+	return 0;
 }
 
 /* bra and skip: the target must lie inside the block. */
-static void branch(struct machine *m, struct cfi_reader *r, const uint8_t *start, bool taken)
+static void branch(struct machine *m, struct bytes *r, const uint8_t *start, bool taken)
 {
-	int64_t by = (int16_t)cfi_fixed(r, 2);
+	int64_t by = (int16_t)bytes_u16(r);
 
 	if (!taken)
 		return;
@@ -125,73 +108,61 @@ static void branch(struct machine *m, struct cfi_reader *r, const uint8_t *start
 		r->p += by;
 }
 
-static void unwind_expr_constant(struct machine *m, struct cfi_reader *r, uint8_t op)
+static void operation(struct machine *m, struct bytes *r, const uint8_t *start, uint8_t op)
 {
-	switch (op) {
-	case 0x03: push(m, cfi_fixed(r, 8)); break; /* addr */
-	case 0x08: push(m, cfi_u8(r)); break;
-	case 0x09: push(m, (uint64_t)(int8_t)cfi_u8(r)); break;
-	case 0x0a: push(m, cfi_fixed(r, 2)); break;
-	case 0x0b: push(m, (uint64_t)(int16_t)cfi_fixed(r, 2)); break;
-	case 0x0c: push(m, cfi_fixed(r, 4)); break;
-	case 0x0d: push(m, (uint64_t)(int32_t)cfi_fixed(r, 4)); break;
-	case 0x0e:
-	case 0x0f: push(m, cfi_fixed(r, 8)); break;
-	case 0x10: push(m, cfi_uleb(r)); break;
-	case 0x11: push(m, (uint64_t)cfi_sleb(r)); break;
-	}
-}
+	uint64_t a, b, c;
 
-static void operation(struct machine *m, struct cfi_reader *r, const uint8_t *start, uint8_t op)
-{
-	uint64_t a, b;
-
-	if (op >= 0x30 && op <= 0x4f) { /* lit */
-		push(m, op - 0x30u);
-	} else if (op >= 0x70 && op <= 0x8f) { /* breg */
-		push_reg(m, op - 0x70u, cfi_sleb(r));
-	} else if (op == 0x92) { /* bregx */
-		a = cfi_uleb(r);
-		push_reg(m, a, cfi_sleb(r));
-	} else if (op == 0x03 || (op >= 0x08 && op <= 0x11)) {
-		unwind_expr_constant(m, r, op);
-	} else if (op == 0x06) {
-		deref(m, 8);
-	} else if (op == 0x94) {
-		deref(m, cfi_u8(r));
-	} else if (op == 0x12) {
-		pick(m, 0);
-	} else if (op == 0x13) {
-		pop(m);
-	} else if (op == 0x14) {
-		pick(m, 1);
-	} else if (op == 0x15) {
-		pick(m, cfi_u8(r));
-	} else if (op == 0x16) { /* swap */
-		a = pop(m);
-		b = pop(m);
+	if (dwarf_op_constant(r, op, &a)) {
 		push(m, a);
+		return;
+	}
+	if (op >= OP_breg0 && op <= OP_breg31) {
+		push_reg(m, op - (unsigned)OP_breg0, bytes_sleb(r));
+		return;
+	}
+	switch (op) {
+	case OP_nop: return;
+	case OP_bregx:
+		a = bytes_uleb(r);
+		push_reg(m, a, bytes_sleb(r));
+		return;
+	case OP_addr: push(m, bytes_u64(r)); return;
+	case OP_deref: deref(m, 8); return;
+	case OP_deref_size: deref(m, bytes_u8(r)); return;
+	case OP_dup: pick(m, 0); return;
+	case OP_over: pick(m, 1); return;
+	case OP_pick: pick(m, bytes_u8(r)); return;
+	case OP_bra: branch(m, r, start, pop(m) != 0); return;
+	case OP_skip: branch(m, r, start, true); return;
+	default: break;
+	}
+	b = pop(m);
+	switch (op) {
+	case OP_drop: return;
+	case OP_abs: push(m, (int64_t)b < 0 ? 0 - b : b); return;
+	case OP_neg: push(m, 0 - b); return;
+	case OP_not: push(m, ~b); return;
+	case OP_plus_uconst: push(m, b + bytes_uleb(r)); return;
+	default: break;
+	}
+	a = pop(m);
+	if (op == OP_swap) {
 		push(m, b);
-	} else if (op == 0x17) {
-		rotate(m);
-	} else if (op == 0x23) {
-		push(m, pop(m) + cfi_uleb(r));
-	} else if (op == 0x28) {
-		branch(m, r, start, pop(m) != 0);
-	} else if (op == 0x2f) {
-		branch(m, r, start, true);
-	} else if ((op >= 0x19 && op <= 0x22) || (op >= 0x24 && op <= 0x27) ||
-		   (op >= 0x29 && op <= 0x2e)) {
-		arithmetic(m, op);
-	} else if (op != 0x96) { /* nop */
-		m->bad = true;
+		push(m, a);
+	} else if (op == OP_rot) {
+		c = pop(m);
+		push(m, b);
+		push(m, c);
+		push(m, a);
+	} else {
+		push(m, binary(m, op, a, b));
 	}
 }
 
 bool unwind_expr(struct unwind_work *w, const uint8_t *block, size_t n, const uint64_t *initial,
 		 const struct unwind_regs *regs, uint64_t *ret)
 {
-	struct cfi_reader r = { .p = block, .end = block + n };
+	struct bytes r = { .p = block, .end = block + n };
 	struct machine m = { .w = w, .regs = regs };
 	unsigned steps = 0;
 
@@ -200,7 +171,7 @@ bool unwind_expr(struct unwind_work *w, const uint8_t *block, size_t n, const ui
 	while (r.p < r.end && !m.bad && !r.bad) {
 		if (++steps > STEPS_MAX)
 			return false;
-		operation(&m, &r, block, cfi_u8(&r));
+		operation(&m, &r, block, bytes_u8(&r));
 	}
 	if (m.bad || r.bad || !m.depth)
 		return false;

@@ -20,9 +20,6 @@ struct unwind_work {
 	bool truncated; /* a read failed because the copy was too short */
 };
 
-/* The mapping that holds pc, or NULL. Holds until the next call. */
-const struct unwind_map *unwind_map_find(struct unwind_work *w, uint64_t pc);
-
 bool unwind_read_other(struct unwind_work *w, uint64_t addr, void *buf, size_t n);
 
 /* One word of the stack (or, through the callback, of other memory). */

@@ -105,7 +105,7 @@ static bool apply(struct interpreter *in, const struct cfi_op *op)
 static bool unwind_full_run(struct interpreter *in, const struct cfi_cie *cie, const uint8_t *p,
 			    const uint8_t *end, uint64_t loc, uint64_t vaddr)
 {
-	struct cfi_reader r = { .p = p, .end = end };
+	struct bytes r = { .p = p, .end = end };
 	struct cfi_op op;
 
 	while (cfi_next(&r, cie, &op)) {

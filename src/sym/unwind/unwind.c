@@ -80,7 +80,8 @@ int unwind_regs_from_perf(uint16_t machine, uint64_t abi, uint64_t mask, const u
 	return 0;
 }
 
-const struct unwind_map *unwind_map_find(struct unwind_work *w, uint64_t pc)
+/* The mapping that holds pc, or NULL. Holds until the next call. */
+static const struct unwind_map *unwind_map_find(struct unwind_work *w, uint64_t pc)
 {
 	struct unwind_cache *c = w->cache;
 	struct unwind_map m = { 0 };

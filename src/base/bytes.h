@@ -3,8 +3,8 @@
  * Reading untrusted bytes in order. Going over the end gives zeros and sets
  * bad, so that a parser checks once behind a group of reads, not at each.
  */
-#ifndef KYMO_SYM_ELF_BYTES_H
-#define KYMO_SYM_ELF_BYTES_H
+#ifndef KYMO_BASE_BYTES_H
+#define KYMO_BASE_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,25 +85,13 @@ static inline uint64_t bytes_uint(struct bytes *b, unsigned size)
 	default: return bytes_fail(b);
 	}
 }
-static inline uint64_t bytes_uleb(struct bytes *b)
+/* LEB128: groups of seven bits, low ones first. Padding beyond this is no number. */
+#define BYTES_LEB_MAX 32
+static inline uint64_t bytes_leb(struct bytes *b, bool is_signed)
 {
 	uint64_t v = 0;
 
-	for (unsigned shift = 0; b->p < b->end; shift += 7) {
-		uint8_t c = *b->p++;
-
-		if (shift < 64)
-			v |= (uint64_t)(c & 0x7f) << shift;
-		if (!(c & 0x80))
-			return v;
-	}
-	return bytes_fail(b);
-}
-static inline int64_t bytes_sleb(struct bytes *b)
-{
-	uint64_t v = 0;
-
-	for (unsigned shift = 0; b->p < b->end;) {
+	for (unsigned shift = 0; b->p < b->end && shift < 7 * BYTES_LEB_MAX;) {
 		uint8_t c = *b->p++;
 
 		if (shift < 64)
@@ -111,11 +99,20 @@ static inline int64_t bytes_sleb(struct bytes *b)
 		shift += 7;
 		if (c & 0x80)
 			continue;
-		if (shift < 64 && (c & 0x40))
+		if (is_signed && shift < 64 && (c & 0x40))
 			v |= ~(uint64_t)0 << shift;
-		return (int64_t)v;
+		return v;
 	}
-	return (int64_t)bytes_fail(b);
+	return bytes_fail(b);
+}
+static inline uint64_t bytes_uleb(struct bytes *b)
+{
+	/* most have one byte */
+	return b->p < b->end && *b->p < 0x80 ? *b->p++ : bytes_leb(b, false);
+}
+static inline int64_t bytes_sleb(struct bytes *b)
+{
+	return (int64_t)bytes_leb(b, true);
 }
 /* A string with its NUL; "" when it does not end. */
 static inline const char *bytes_str(struct bytes *b)
