@@ -7,7 +7,6 @@
 #define KYMO_BASE_BYTES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -16,6 +15,22 @@ struct bytes {
 	bool swap; /* the other byte order than this machine's */
 	bool bad;
 };
+
+/* What is known to be there, in this machine's byte order. */
+static inline uint32_t bytes_at32(const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+static inline uint64_t bytes_at64(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
 
 static inline size_t bytes_left(const struct bytes *b)
 {

@@ -2,6 +2,7 @@
 #include "base/digest.h"
 
 #include <stdbool.h>
+#include <endian.h>
 #include <string.h>
 
 static const uint64_t start[8] = {
@@ -45,10 +46,7 @@ static uint64_t digest_word(const uint8_t *p)
 	uint64_t v;
 
 	memcpy(&v, p, sizeof(v));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	v = __builtin_bswap64(v);
-#endif
-	return v;
+	return le64toh(v);
 }
 
 static void digest_block(struct digest *d, const uint8_t *p, size_t n, bool last)
@@ -115,11 +113,8 @@ void digest_end(struct digest *d, uint8_t ret[static DIGEST_BYTES])
 	memset(d->block + d->n, 0, sizeof(d->block) - d->n);
 	digest_block(d, d->block, d->n, true);
 	for (int i = 0; i < 8; i++) {
-		uint64_t v = d->state[i];
+		uint64_t v = htole64(d->state[i]);
 
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-		v = __builtin_bswap64(v);
-#endif
 		memcpy(out + 8 * i, &v, 8);
 	}
 	memcpy(ret, out, DIGEST_BYTES);

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/guard.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"

@@ -13,8 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Before anything is printed. From here on stdout and stderr may be streams without a descriptor.
- */
+/* Before anything is printed. stdout and stderr may have no descriptor from here on. */
 void guard_start(void);
 
 /* All of it to fd, which is guarded if it is stdout or stderr. 0 or -errno. */

@@ -15,7 +15,6 @@
 #define KYMO_BASE_INDEX_H
 
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
 

@@ -2,7 +2,6 @@
 #include "base/json.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/str.h"
 
@@ -36,8 +35,7 @@ static void json_pass_on(struct json *j)
 		out_free(&j->own);
 }
 
-/* What stands for the character at p in a string: text of its own, or itself (NULL). *len: its
- * bytes. */
+/* What stands for the character at p, of *len bytes, in a string; NULL: itself. */
 static const char *escape(const char *p, size_t n, size_t *len, char buf[8])
 {
 	*len = str_utf8_len(p, n);
@@ -256,17 +254,11 @@ void json_hex(struct json *j, const char *key, uint64_t v)
 
 void json_bytes(struct json *j, const char *key, const void *data, size_t n)
 {
-	static const char digits[] = "0123456789abcdef";
 	struct out *o = json_raw(j, key);
-	const uint8_t *p = data;
+	char *to = out_room(o, 2 * n + 3);
 
-	out_putc(o, '"');
-	for (size_t i = 0; i < n; i++) {
-		char *to = out_room(o, 2);
-
-		to[0] = digits[p[i] >> 4];
-		to[1] = digits[p[i] & 15];
-		o->n += 2;
-	}
-	out_putc(o, '"');
+	*to++ = '"';
+	to = str_hex(to, data, n);
+	*to++ = '"';
+	o->n = (size_t)(to - o->data);
 }

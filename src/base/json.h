@@ -15,7 +15,6 @@
 #define KYMO_BASE_JSON_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "base/out.h"

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 static void (*last_words)(void);
 
@@ -58,17 +57,23 @@ void *mem_lines(size_t size)
 #	define MADV_POPULATE_WRITE 23
 #endif
 
+/* What the kernel is to do with the whole pages among n bytes, if there are so many. */
+static void mem_advise(const void *start, size_t n, size_t least, int advice)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t lead = (page - (uintptr_t)start % page) % page;
+
+	if (n >= lead + (least ? least : page))
+		madvise((char *)start + lead, (n - lead) / page * page, advice);
+}
+
 /*
  * All pages of it now: one by one takes several times as long, and a table's even more, for most
  * are read before they are written. Kernels before 5.14 do not know this.
  */
 static void *mem_present(void *start, size_t n)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t lead = (page - (uintptr_t)start % page) % page;
-
-	if (n >= lead + FEW_PAGES)
-		madvise((char *)start + lead, (n - lead) / page * page, MADV_POPULATE_WRITE);
+	mem_advise(start, n, FEW_PAGES, MADV_POPULATE_WRITE);
 	return start;
 }
 
@@ -88,11 +93,7 @@ void *mem_table(size_t size, bool zeroed)
 
 void mem_drop(const void *start, size_t n)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t lead = (page - (uintptr_t)start % page) % page;
-
-	if (n >= lead + page)
-		madvise((char *)start + lead, (n - lead) / page * page, MADV_DONTNEED);
+	mem_advise(start, n, 0, MADV_DONTNEED);
 }
 
 void *mem_dup(const void *src, size_t size)

@@ -2,7 +2,6 @@
 #include "base/opt.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/str.h"

@@ -38,9 +38,8 @@ enum opt_arg {
 	OPT_ARG_NONE,
 	OPT_ARG_REQUIRED,
 	OPT_ARG_OPTIONAL, /* only attached: -gX, --name=X */
-	OPT_ARG_LAST, /* the next word unless it starts with '-' or there is none, as perf report -g
-		       */
-	OPT_ARG_CHOICE, /* the next word when it is one of the choices (up to a comma) */
+	OPT_ARG_LAST,	  /* the next word, if there is one and it does not start with '-' */
+	OPT_ARG_CHOICE,	  /* the next word when it is one of the choices (up to a comma) */
 };
 
 #define OPT_HIDDEN 1u /* parsed but not shown */
@@ -74,25 +73,17 @@ struct opt {
 #	define OPT_ARGS struct args
 #endif
 #define OPT_FIELD_(f) offsetof(OPT_ARGS, f)
-#define OPT_HEAD(text)                                \
-	{                                             \
-		.kind = OPT_KIND_HEAD, .help = (text) \
+#define OPT_(...)           \
+	{                   \
+		__VA_ARGS__ \
 	}
-#define OPT_FLAG(c, l, f, h)                                                               \
-	{                                                                                  \
-		.kind = OPT_KIND_FLAG, .letter = (c), .name = (l), .field = OPT_FIELD_(f), \
-		.help = (h)                                                                \
-	}
-#define OPT_COUNT(c, l, f, h)                                                               \
-	{                                                                                   \
-		.kind = OPT_KIND_COUNT, .letter = (c), .name = (l), .field = OPT_FIELD_(f), \
-		.help = (h)                                                                 \
-	}
-#define OPT_VALUE_(k, c, l, m, f, h, comp)                                                     \
-	{                                                                                      \
-		.kind = (k), .arg = OPT_ARG_REQUIRED, .letter = (c), .name = (l), .meta = (m), \
-		.field = OPT_FIELD_(f), .help = (h), .complete = (comp)                        \
-	}
+#define OPT_NAMED_(k, c, l, ...) OPT_(.kind = (k), .letter = (c), .name = (l), __VA_ARGS__)
+#define OPT_HEAD(text) OPT_(.kind = OPT_KIND_HEAD, .help = (text))
+#define OPT_FLAG(c, l, f, h) OPT_NAMED_(OPT_KIND_FLAG, c, l, .field = OPT_FIELD_(f), .help = (h))
+#define OPT_COUNT(c, l, f, h) OPT_NAMED_(OPT_KIND_COUNT, c, l, .field = OPT_FIELD_(f), .help = (h))
+#define OPT_VALUE_(k, c, l, m, f, h, comp)                                                \
+	OPT_NAMED_(k, c, l, .arg = OPT_ARG_REQUIRED, .meta = (m), .field = OPT_FIELD_(f), \
+		   .help = (h), .complete = (comp))
 #define OPT_INT(c, l, m, f, h) OPT_VALUE_(OPT_KIND_INT, c, l, m, f, h, NULL)
 #define OPT_U64(c, l, m, f, h) OPT_VALUE_(OPT_KIND_U64, c, l, m, f, h, NULL)
 #define OPT_STR(c, l, m, f, h) OPT_VALUE_(OPT_KIND_STR, c, l, m, f, h, NULL)
@@ -101,25 +92,15 @@ struct opt {
 #define OPT_STRS_C(c, l, m, f, h, comp) OPT_VALUE_(OPT_KIND_STRS, c, l, m, f, h, comp)
 /* Callbacks: with a value, without, or with one that may be left out (a: enum opt_arg). */
 #define OPT_FN(c, l, m, func, h) OPT_FN_C(c, l, m, OPT_ARG_REQUIRED, func, h, NULL)
-#define OPT_FN0(c, l, func, h)                                                             \
-	{                                                                                  \
-		.kind = OPT_KIND_FN, .letter = (c), .name = (l), .fn = (func), .help = (h) \
-	}
+#define OPT_FN0(c, l, func, h) OPT_NAMED_(OPT_KIND_FN, c, l, .fn = (func), .help = (h))
 #define OPT_FN_C(c, l, m, a, func, h, comp)                                               \
-	{                                                                                 \
-		.kind = OPT_KIND_FN, .arg = (a), .letter = (c), .name = (l), .meta = (m), \
-		.fn = (func), .help = (h), .complete = (comp)                             \
-	}
+	OPT_NAMED_(OPT_KIND_FN, c, l, .arg = (a), .meta = (m), .fn = (func), .help = (h), \
+		   .complete = (comp))
 /* With a value that --no-NAME takes back. */
-#define OPT_FN_UNDO(c, l, m, func, h, comp)                                                   \
-	{                                                                                     \
-		.kind = OPT_KIND_FN, .arg = OPT_ARG_REQUIRED, .letter = (c), .name = (l),     \
-		.meta = (m), .fn = (func), .help = (h), .complete = (comp), .flags = OPT_UNDO \
-	}
-#define OPT_END                      \
-	{                            \
-		.kind = OPT_KIND_END \
-	}
+#define OPT_FN_UNDO(c, l, m, func, h, comp)                                               \
+	OPT_NAMED_(OPT_KIND_FN, c, l, .arg = OPT_ARG_REQUIRED, .meta = (m), .fn = (func), \
+		   .help = (h), .complete = (comp), .flags = OPT_UNDO)
+#define OPT_END OPT_(.kind = OPT_KIND_END)
 
 #define OPT_STOP_AT_ARG \
 	1u /* the first word that is no option ends parsing (commands that run a command) */
@@ -130,8 +111,7 @@ struct opt {
 /* Is there a --no- form of it? */
 bool opt_can_undo(const struct opt *o);
 
-/* What parsing does when it meets the option of this long name: for those who have taken it in the
- * name of another command. */
+/* What parsing does at the option of this long name: for who took it for another command. */
 int opt_set_named(const struct opt *opts, const char *name, const char *value, bool unset,
 		  void *args, struct err *e);
 

@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/guard.h"
 #include "base/mem.h"
 #include "base/patience.h"
+#include "base/vec.h"
 
 #define BUFFER (256u << 10)
 
@@ -68,10 +66,7 @@ void out_free(struct out *o)
 void out_make_room(struct out *o, size_t n)
 {
 	out_flush(o);
-	if (o->cap - o->n < n) {
-		o->cap = o->cap * 2 > o->n + n ? o->cap * 2 : o->n + n;
-		o->data = mem_grow(o->data, o->cap);
-	}
+	vec_reserve(o, o->n + n);
 }
 
 void out_pad(struct out *o, size_t n)

@@ -5,13 +5,11 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -204,6 +202,16 @@ static void output_forget(struct place *p)
 	free(p->base);
 }
 
+/* why, when that was said already; else what the kernel says. */
+static int output_failed(int r, const char *path, const struct err *why, struct err *e)
+{
+	if (!why->code)
+		return err_cannot_write(e, -r, path);
+	if (e)
+		*e = *why;
+	return r;
+}
+
 /* ---- what is there ---- */
 
 /* A device, a pipe, what /proc/self/fd has. */
@@ -315,11 +323,7 @@ int output_open(struct output *o, const char *path, int access, struct err *e)
 	if (r >= 0)
 		return 0;
 	o->fd = -1;
-	if (!why.code)
-		return err_cannot_write(e, -r, path);
-	if (e)
-		*e = why;
-	return r;
+	return output_failed(r, path, &why, e);
 }
 
 int output_publish(struct output *o)
@@ -414,11 +418,5 @@ int output_growing(const char *path, int flags, mode_t mode, struct err *e)
 	if (r == 0)
 		r = output_grow(&p, itself, flags);
 	output_forget(&p);
-	if (r >= 0)
-		return r;
-	if (!why.code)
-		return err_cannot_write(e, -r, path);
-	if (e)
-		*e = why;
-	return r;
+	return r < 0 ? output_failed(r, path, &why, e) : r;
 }

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/vec.h"
 
 #define VARINT 10 /* bytes of the longest */
 
@@ -19,10 +20,7 @@ void pb_free(struct pb *b)
 
 static uint8_t *room(struct pb *b, size_t n)
 {
-	if (b->cap - b->n < n) {
-		b->cap = b->cap * 2 > b->n + n ? b->cap * 2 : b->n + n + 256;
-		b->data = mem_grow(b->data, b->cap);
-	}
+	vec_reserve(b, b->n + n);
 	return b->data + b->n;
 }
 

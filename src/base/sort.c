@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/sort.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 
 #define DIGIT 11

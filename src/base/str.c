@@ -5,24 +5,18 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/vec.h"
 
-static void reserve(struct strbuf *b, size_t more)
+static void strbuf_reserve(struct strbuf *b, size_t more)
 {
-	size_t want = b->n + more + 1;
-
-	if (want <= b->cap)
-		return;
-	b->cap = b->cap * 2 > want ? b->cap * 2 : want < 64 ? 64 : want;
-	b->data = mem_grow(b->data, b->cap);
+	vec_reserve(b, b->cap || more >= 64 ? b->n + more + 1 : 64);
 }
 
 void strbuf_add(struct strbuf *b, const char *s, size_t n)
 {
-	reserve(b, n);
+	strbuf_reserve(b, n);
 	if (n)
 		memcpy(b->data + b->n, s, n);
 	b->n += n;
@@ -41,7 +35,7 @@ void strbuf_putc(struct strbuf *b, char c)
 
 void strbuf_fill(struct strbuf *b, char c, size_t n)
 {
-	reserve(b, n);
+	strbuf_reserve(b, n);
 	memset(b->data + b->n, c, n);
 	b->n += n;
 	b->data[b->n] = '\0';
@@ -56,7 +50,7 @@ void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap)
 	va_copy(again, ap);
 	n = vsnprintf(room ? b->data + b->n : NULL, room, fmt, ap);
 	if (n > 0 && (size_t)n >= room) {
-		reserve(b, (size_t)n);
+		strbuf_reserve(b, (size_t)n);
 		vsnprintf(b->data + b->n, (size_t)n + 1, fmt, again);
 	}
 	va_end(again);
@@ -285,6 +279,16 @@ bool str_nearest_list(const struct str_nearest *s, char *buf, size_t size)
 		used += n > 0 ? (size_t)n : 0;
 	}
 	return true;
+}
+
+char *str_hex(char *to, const void *data, size_t n)
+{
+	for (const uint8_t *p = data; n; n--, p++) {
+		*to++ = "0123456789abcdef"[*p >> 4];
+		*to++ = "0123456789abcdef"[*p & 15];
+	}
+	*to = '\0';
+	return to;
 }
 
 const char *str_base_name(const char *path)

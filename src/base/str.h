@@ -5,9 +5,9 @@
 #ifndef KYMO_BASE_STR_H
 #define KYMO_BASE_STR_H
 
+#include <stddef.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -48,9 +48,19 @@ bool str_has_word(const char *list, const char *word, char sep);
 const char *str_one_line(const char *s, char **made);
 bool str_ends(const char *s, const char *suffix);
 
-/* Edit distance (insert, delete, replace, swap of neighbours), case ignored; more than limit gives
- * limit + 1. */
+/* Edit distance (insert, delete, replace, swap), case ignored; limit + 1: more than limit. */
 unsigned str_distance(const char *a, const char *b, unsigned limit);
+
+/* Two digits a byte, and a NUL. Returns where that is. */
+char *str_hex(char *to, const void *data, size_t n);
+/* What a digit of hexadecimal numbers stands for; -1: it is none. */
+static inline int str_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
 
 /* What stands behind the last '/', or all of it. */
 const char *str_base_name(const char *path);
@@ -102,8 +112,7 @@ char *str_percent(double part, double whole, char *buf, size_t size);
 /* 1536 -> "1.5 KiB". Returns buf. */
 char *str_bytes(uint64_t v, char *buf, size_t size);
 
-/* Calls fn for each comma-separated part (no empty ones); s is not changed. Stops at a non-zero
- * answer. */
+/* Calls fn for each part between separators that is not empty. Stops at a non-zero answer. */
 int str_split(const char *s, char sep, int (*fn)(void *ctx, const char *part, size_t n), void *ctx);
 
 /* "0-3,7" into a sorted set of numbers below limit, by callback; -EINVAL on bad syntax. */

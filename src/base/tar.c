@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/tar.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
-#include "base/budget.h"
 #include "base/filemap.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/tar_block.h"
 #include "base/unpack.h"
 #include "base/vec.h"
@@ -168,18 +164,21 @@ static void read_pax(const uint8_t *p, size_t n, struct extended *x)
 	}
 }
 
-static void tar_add_entry(struct tar *t, const struct entry *e)
+static int tar_add_entry(struct tar *t, const struct entry *x, struct err *e)
 {
-	uint32_t name = strtab_add(&t->names, e->m.name);
+	uint32_t name;
 
+	if (t->entries.n == MAX_MEMBERS)
+		return err_set(e, EFBIG, "%s has too many members", t->name);
+	name = strtab_add(&t->names, x->m.name);
 	if (name == t->last.n)
 		vec_push(&t->last, 0);
 	t->last.data[name] = (uint32_t)t->entries.n;
-	vec_push(&t->entries, *e);
+	vec_push(&t->entries, *x);
+	return 0;
 }
 
-/* The member of a header, with what the extended ones before it said. False: its name is refused.
- */
+/* A member, by its header and the extended ones before. False: its name is refused. */
 static bool make_member(struct tar *t, const struct tar_block *b, const struct extended *x,
 			struct tar_member *m)
 {
@@ -297,10 +296,8 @@ static int walk(struct tar *t, const uint8_t *p, size_t n, struct err *e)
 			return 0;
 		}
 		entry.at = p + head;
-		if (t->entries.n == MAX_MEMBERS)
-			return err_set(e, EFBIG, "%s has too many members", t->name);
-		if (s == STEP_MEMBER)
-			tar_add_entry(t, &entry);
+		if (s == STEP_MEMBER && tar_add_entry(t, &entry, e) < 0)
+			return -EFBIG;
 		if (all > n)
 			all = n;
 		p += all;
@@ -389,13 +386,11 @@ static int walk_frames(struct tar *t, const uint8_t *p, size_t n, struct err *e)
 				return 1;
 			if (plain > most(size))
 				return too_large(t, e);
-			if (t->entries.n == MAX_MEMBERS)
-				return err_set(e, EFBIG, "%s has too many members", t->name);
 			entry.pack = p;
 			entry.pack_size = size;
 			entry.pack_skip = head;
-			if (s == STEP_MEMBER)
-				tar_add_entry(t, &entry);
+			if (s == STEP_MEMBER && tar_add_entry(t, &entry, e) < 0)
+				return -EFBIG;
 		}
 		p += size;
 		n -= size;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/tar_write.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"

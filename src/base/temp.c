@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/temp.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -65,8 +62,7 @@ int temp_make(struct temp *ret, struct err *e)
 	int code = 0;
 
 	sweep(dir);
-	/* another's sweep may come between the folder and its lock: then it is gone, and made again
-	 */
+	/* another's sweep may come before the lock: then the folder is gone, and made again */
 	for (int tries = 0; tries < 8; tries++) {
 		AUTO_FREE char *path = mem_printf("%s/" START "XXXXXX", dir);
 		int fd = -1;

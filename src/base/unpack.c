@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/unpack.h"
 
-#include <stdbool.h>
-
 #include "base/mem.h"
 #include "config.h"
 

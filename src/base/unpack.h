@@ -7,7 +7,6 @@
 #define KYMO_BASE_UNPACK_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/budget.h"
 

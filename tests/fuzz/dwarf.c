@@ -93,8 +93,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	e = as_loaded(e);
 	if (dwarf_open(e, data[0] & 1 ? again : NULL, &in, &d, NULL) == 0) {
 		for (uint64_t a = 0; a < 0x8000; a += 37)
-			dwarf_lookup(d, a, frames, 32);
-		dwarf_lookup(d, e->entry, frames, 32);
+			dwarf_lookup(d, a, true, frames, 32);
+		dwarf_lookup(d, e->entry, true, frames, 32);
 		probe(d);
 		dwarf_close(d);
 	}

@@ -363,7 +363,7 @@ static bool place_text(const struct probe_target *t, uint64_t offset, bool ret, 
 
 	if (!elf_vaddr(t->elf, offset, &vaddr))
 		return false;
-	n = t->dwarf ? dwarf_lookup(t->dwarf, vaddr, f, ARRAY_SIZE(f)) : 0;
+	n = t->dwarf ? dwarf_lookup(t->dwarf, vaddr, true, f, ARRAY_SIZE(f)) : 0;
 	if (n > 1 && f[0].name && f[0].file) { /* inlined: the line says more than an offset */
 		strbuf_printf(out, "%s@%s:%" PRIu32, f[0].name, f[0].file, f[0].line);
 		return true;

@@ -5,7 +5,6 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "store/text/text_line.h"
 
 struct reader {
 	const char *name;
@@ -51,16 +50,16 @@ static int folded_number(struct reader *r, const char *s, size_t n, int64_t *ret
 	size_t i = s[0] == '+';
 
 	if (s[0] == '-') {
-		err_set(r->e, EINVAL, "%s:%llu: the count %.*s is negative", r->name,
-			(unsigned long long)r->line, (int)(n > 24 ? 24 : n), s);
+		text_refuse(r->e, EINVAL, r->name, r->line, "the count %.*s is negative",
+			    (int)(n > 24 ? 24 : n), s);
 		return err_hint(r->e, "a comparison has two counts a line, or is made by "
 				      "'kymo flame BEFORE AFTER'");
 	}
 	for (; i < whole; i++)
 		if (__builtin_mul_overflow(v, 10u, &v) ||
 		    __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v) || v > INT64_MAX)
-			return err_set(r->e, ERANGE, "%s:%llu: the count is too large", r->name,
-				       (unsigned long long)r->line);
+			return text_refuse(r->e, ERANGE, r->name, r->line,
+					   "the count is too large");
 	if (dot && whole + 1 < n) {
 		bool exact = true;
 
@@ -123,8 +122,8 @@ static int split_frames(struct reader *r, const char *s, size_t n)
 			continue;
 		}
 		if (r->frames.n == FOLDED_MAX_DEPTH)
-			return err_set(r->e, E2BIG, "%s:%llu: the stack has more than %u frames",
-				       r->name, (unsigned long long)r->line, FOLDED_MAX_DEPTH);
+			return text_refuse(r->e, E2BIG, r->name, r->line,
+					   "the stack has more than %u frames", FOLDED_MAX_DEPTH);
 		folded_add_frame(r, s + start, end - start, escaped, semi != NULL);
 		if (!semi)
 			break;
@@ -144,8 +143,8 @@ static int no_count(struct reader *r, const char *s, size_t n, const char *which
 {
 	char buf[TEXT_LINE_EXCERPT];
 
-	err_set(r->e, EINVAL, "%s:%llu: no %s behind the stack: '%s'", r->name,
-		(unsigned long long)r->line, which, text_line_excerpt(s, n, buf));
+	text_refuse(r->e, EINVAL, r->name, r->line, "no %s behind the stack: '%s'", which,
+		    text_line_excerpt(s, n, buf));
 	return err_hint(r->e, "folded stacks are lines such as 'main;parse;read 42'");
 }
 
@@ -165,8 +164,7 @@ static int folded_one_line(struct reader *r, const char *s, size_t n, folded_fn 
 	int k;
 
 	if (memchr(s, '\0', n)) {
-		err_set(r->e, EINVAL, "%s:%llu: a NUL byte: this is no text", r->name,
-			(unsigned long long)r->line);
+		text_refuse(r->e, EINVAL, r->name, r->line, "a NUL byte: this is no text");
 		return err_hint(r->e, "folded stacks are lines such as 'main;parse;read 42'");
 	}
 	if (is_comment(s, n))
@@ -220,8 +218,8 @@ int folded_read(const char *name, const char *data, size_t n, struct folded_info
 	while (k == 0 && text_line_next(&data, end, &s, &len)) {
 		r.line++;
 		if (len > FOLDED_MAX_LINE) {
-			err_set(e, E2BIG, "%s:%llu: the line is longer than %u MiB", name,
-				(unsigned long long)r.line, FOLDED_MAX_LINE >> 20);
+			text_refuse(e, E2BIG, name, r.line, "the line is longer than %u MiB",
+				    FOLDED_MAX_LINE >> 20);
 			k = err_hint(e, "is this file folded stacks, one a line?");
 		} else if (len) {
 			k = folded_one_line(&r, s, len, fn, ctx);

@@ -39,8 +39,7 @@ struct folded_info {
 /* A non-zero answer stops the reading and is returned. */
 typedef int folded_fn(void *ctx, const struct folded_stack *s, struct err *e);
 
-/* name is what errors call the text. info may be NULL; it is complete before the first callback as
- * far as `two` goes. */
+/* name is for errors. info may be NULL; `two` is known before the first callback. */
 int folded_read(const char *name, const char *data, size_t n, struct folded_info *info,
 		folded_fn *fn, void *ctx, struct err *e);
 

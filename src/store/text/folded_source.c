@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/vec.h"
 #include "store/text/folded.h"
 #include "store/text/own.h"
@@ -101,13 +98,11 @@ static int unfold_stack(void *ctx, const struct folded_stack *st, struct err *e)
 					.count = (uint64_t)st->count[side] };
 
 		if (__builtin_add_overflow(u->total[side], st->count[side], &u->total[side]))
-			return err_set(e, ERANGE, "%s:%llu: the sum of the counts is too large",
-				       u->name, (unsigned long long)st->line);
+			return text_refuse(e, ERANGE, u->name, st->line,
+					   "the sum of the counts is too large");
 		r = own_sample(u->own, u->ids.data, u->ids.n, &s);
 	}
-	return r < 0 ? err_set(e, -r, "%s:%llu: more frames than kymo can hold", u->name,
-			       (unsigned long long)st->line)
-		     : 0;
+	return r < 0 ? text_refuse(e, -r, u->name, st->line, "more frames than kymo can hold") : 0;
 }
 
 int folded_source(const char *name, const char *data, size_t n, struct source **ret, struct err *e)

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/text/own.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
 

@@ -39,18 +39,16 @@ static int points_one_line(const char *name, uint64_t line, const char *s, const
 	struct points_line l = { .line = line };
 
 	if (end - s > MAX_LINE)
-		return err_set(e, E2BIG, "%s:%llu: the line is longer than %u bytes", name,
-			       (unsigned long long)line, MAX_LINE);
+		return text_refuse(e, E2BIG, name, line, "the line is longer than %u bytes",
+				   MAX_LINE);
 	if (memchr(s, '\0', (size_t)(end - s)))
-		return err_set(e, EINVAL, "%s:%llu: a NUL byte: this is no text", name,
-			       (unsigned long long)line);
+		return text_refuse(e, EINVAL, name, line, "a NUL byte: this is no text");
 	if (!take_number(&s, end, &l.time) || !take_number(&s, end, &l.value)) {
-		err_set(e, EINVAL, "%s:%llu: no time and value", name, (unsigned long long)line);
+		text_refuse(e, EINVAL, name, line, "no time and value");
 		return err_hint(e, "lines are such as '158665.570607 120 sda': time, value, label");
 	}
 	if (l.time < 0 || l.value < 0)
-		return err_set(e, EINVAL, "%s:%llu: a time or a value is negative", name,
-			       (unsigned long long)line);
+		return text_refuse(e, EINVAL, name, line, "a time or a value is negative");
 	while (s < end && is_between(*s))
 		s++;
 	l.label = s;

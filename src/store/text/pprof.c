@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/text/pprof.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/budget.h"
-#include "base/map.h"
-#include "base/mem.h"
 #include "base/unpack.h"
 
 /* --- protocol buffers --- */

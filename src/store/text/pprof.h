@@ -11,8 +11,6 @@
 #ifndef KYMO_STORE_TEXT_PPROF_H
 #define KYMO_STORE_TEXT_PPROF_H
 
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/map.h"
 #include "base/vec.h"

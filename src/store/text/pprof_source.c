@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/vec.h"
 #include "store/text/own.h"
 #include "store/text/pprof.h"
 #include "store/text/sources.h"

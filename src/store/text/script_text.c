@@ -5,8 +5,6 @@
 
 #include "base/vec.h"
 #include "store/text/folded.h"
-#include "store/text/script_text_line.h"
-#include "store/text/text_line.h"
 
 #define HINT                                                                                     \
 	"perf script writes 'comm PID [CPU] TIME: COUNT EVENT:', and below it ' ADDRESS SYMBOL " \
@@ -25,7 +23,7 @@ struct reader {
 
 static int script_text_refuse(struct reader *r, int code, const char *why)
 {
-	err_set(r->e, code, "%s:%llu: %s", r->name, (unsigned long long)r->line, why);
+	text_refuse(r->e, code, r->name, r->line, "%s", why);
 	return err_hint(r->e, HINT);
 }
 
@@ -100,8 +98,8 @@ static int script_text_one_line(struct reader *r, const char *s, size_t n)
 		return 0;
 	if (r->open && text_is_space(s[0]) && script_text_frame(s, n, &f))
 		return script_text_add_frame(r, &f);
-	err_set(r->e, EINVAL, "%s:%llu: neither a sample nor a frame of one: '%s'", r->name,
-		(unsigned long long)r->line, text_line_excerpt(s, n, buf));
+	text_refuse(r->e, EINVAL, r->name, r->line, "neither a sample nor a frame of one: '%s'",
+		    text_line_excerpt(s, n, buf));
 	return err_hint(r->e, HINT);
 }
 

@@ -56,4 +56,18 @@ bool script_text_looks(const char *data, size_t n);
 int script_text_read(const char *name, const char *data, size_t n, script_text_fn *fn, void *ctx,
 		     struct err *e);
 
+/* --- one line of it (script_text_line.c) --- */
+
+/*
+ * Who, when and what, with what stands behind it in *rest. -ERANGE when a number is
+ * too large. With and without a time: the first place where all fits is taken.
+ */
+int script_text_header(const char *s, size_t n, struct script_sample *ret, struct text_part *rest);
+
+/* An address, and what is behind it; blanks may stand before it. */
+bool script_text_frame(const char *s, size_t n, struct script_frame *ret);
+
+/* "file.c:12", as perf script -F +srcline puts it below a frame. */
+bool script_text_is_position(const char *s, size_t n);
+
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/text/script_text_line.h"
+#include "store/text/script_text.h"
 
 #include <string.h>
-
-#include "store/text/text_line.h"
 
 /* Where in a line we are. */
 struct at {

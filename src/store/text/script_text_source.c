@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -84,8 +83,7 @@ static uint32_t unscript_type(struct unscript *u, const struct script_sample *s)
 	return type;
 }
 
-/* What is shown first: the event of the earliest sample, of waiting only where there is no other.
- */
+/* The earliest sample's event is shown first; one of waiting only where there is no other. */
 static void unscript_first(struct unscript *u, const struct script_sample *s, uint32_t type)
 {
 	bool waits = waker_is_event(own_type_at(u->own, type)->name);
@@ -112,8 +110,8 @@ static int unscript_sample(void *ctx, const struct script_sample *s, struct err 
 
 	is.weight = s->counted && s->period ? s->period : 1;
 	if (__builtin_add_overflow(u->total, (int64_t)is.weight, &u->total))
-		return err_set(e, ERANGE, "%s:%llu: the sum of the counts is too large", u->name,
-			       (unsigned long long)s->line);
+		return text_refuse(e, ERANGE, u->name, s->line,
+				   "the sum of the counts is too large");
 	is.type = unscript_type(u, s);
 	unscript_first(u, s, is.type);
 	u->ids.n = 0;
@@ -123,9 +121,7 @@ static int unscript_sample(void *ctx, const struct script_sample *s, struct err 
 		vec_push(&u->ids, unscript_frame(u, &s->frame[i], &s->frame[outer]));
 	}
 	r = own_sample(u->own, u->ids.data, u->ids.n, &is);
-	return r < 0 ? err_set(e, -r, "%s:%llu: more frames than kymo can hold", u->name,
-			       (unsigned long long)s->line)
-		     : 0;
+	return r < 0 ? text_refuse(e, -r, u->name, s->line, "more frames than kymo can hold") : 0;
 }
 
 int script_text_source(const char *name, const char *data, size_t n, struct source **ret,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/text/text_line.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,4 +33,15 @@ const char *text_line_excerpt(const char *s, size_t n, char buf[TEXT_LINE_EXCERP
 		buf[k] = s[k] >= ' ' && s[k] < 0x7f ? s[k] : '?';
 	snprintf(buf + k, TEXT_LINE_EXCERPT - k, "%s", n > 56 ? "..." : "");
 	return buf;
+}
+
+int text_refuse(struct err *e, int code, const char *name, uint64_t line, const char *fmt, ...)
+{
+	char why[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	return err_set(e, code, "%s:%llu: %s", name, (unsigned long long)line, why);
 }

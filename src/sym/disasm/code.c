@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/disasm/code.h"
 
-#include <elf.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sym/disasm/disasm.h"
 
 #define LONGEST (1u << 20) /* a function of more is not looked through */
-
-static bool code_is_code(const struct elf *e, uint64_t addr)
-{
-	for (size_t i = 0; i < e->nsegment; i++) {
-		const struct elf_segment *s = &e->segment[i];
-
-		if (s->type == PT_LOAD && s->flags & PF_X && addr >= s->vaddr &&
-		    addr - s->vaddr < s->filesz)
-			return true;
-	}
-	return false;
-}
 
 /* The instruction that has addr within it; false when it begins there, or nobody knows. */
 static bool code_inside(const struct elf *e, const struct symtab_sym *s, uint64_t addr,
@@ -54,7 +39,7 @@ int code_check(const struct elf *elf, const struct symtab *names, const char *pa
 	const struct symtab_sym *s = symtab_find(names, addr);
 	uint64_t from, to;
 
-	if (!code_is_code(elf, addr))
+	if (!elf_is_code(elf, addr))
 		return err_set(e, ENOENT, "there is no code at 0x%" PRIx64 " in %s", addr, path);
 	if (!s || addr < s->start || addr - s->start > LONGEST ||
 	    !code_inside(elf, s, addr, &from, &to))
@@ -102,11 +87,6 @@ static void mark_targets(struct code_led *led, const uint8_t *p, uint64_t addr, 
 	}
 }
 
-static bool is_executed(const struct elf_segment *s)
-{
-	return s->type == PT_LOAD && s->flags & PF_X && s->filesz;
-}
-
 static void find_targets(struct code_led *led, const struct elf *e)
 {
 	uint64_t from = UINT64_MAX, to = 0, all = 0;
@@ -115,7 +95,7 @@ static void find_targets(struct code_led *led, const struct elf *e)
 	for (size_t i = 0; i < e->nsegment; i++) {
 		const struct elf_segment *s = &e->segment[i];
 
-		if (!is_executed(s))
+		if (!elf_executed(s) || !s->filesz)
 			continue;
 		if (s->filesz > LARGEST - all) /* segments may share bytes */
 			return;
@@ -131,11 +111,11 @@ static void find_targets(struct code_led *led, const struct elf *e)
 	for (size_t i = 0; i < e->nsegment; i++) {
 		const struct elf_segment *s = &e->segment[i];
 		size_t n = 0;
-		const uint8_t *p = is_executed(s) ? elf_bytes(e, s->vaddr, &n) : NULL;
+		const uint8_t *p = elf_executed(s) ? elf_bytes(e, s->vaddr, &n) : NULL;
 
 		if (p && n >= s->filesz) {
 			mark_targets(led, p, s->vaddr, s->filesz);
-		} else if (is_executed(s)) {
+		} else if (elf_executed(s) && s->filesz) {
 			led->n = 0;
 			return;
 		}

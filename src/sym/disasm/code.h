@@ -8,11 +8,6 @@
 #ifndef KYMO_SYM_DISASM_CODE_H
 #define KYMO_SYM_DISASM_CODE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
 
 /* Fails unless addr is code, and where an instruction begins as far as can be known. */

@@ -134,8 +134,7 @@ static void arm_flow(const cs_insn *in, struct disasm_insn *out)
 	}
 }
 
-/* Operands as objdump writes them: no blank behind a comma, and a jump's target is left to the
- * reader. */
+/* Operands as objdump writes them: no blanks behind commas, and without a jump's target. */
 static const char *args_of(const cs_insn *in, const struct disasm_insn *out, struct arena *a)
 {
 	char text[sizeof(in->op_str) + 1];

@@ -8,12 +8,9 @@
 #ifndef KYMO_SYM_DISASM_DISASM_H
 #define KYMO_SYM_DISASM_DISASM_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/vec.h"
 
 enum disasm_flow { DISASM_NEXT, DISASM_JUMP, DISASM_BRANCH, DISASM_CALL, DISASM_RETURN };

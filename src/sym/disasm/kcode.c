@@ -4,11 +4,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "event/symline.h"
 #include "sym/find/archive.h"
 

@@ -8,10 +8,6 @@
 #ifndef KYMO_SYM_DISASM_KCODE_H
 #define KYMO_SYM_DISASM_KCODE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/err.h"
 #include "base/tar.h"
 #include "sym/elf/elf.h"
 

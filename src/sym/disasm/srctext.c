@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/disasm/srctext.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "sym/find/archive.h"

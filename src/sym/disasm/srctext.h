@@ -9,11 +9,6 @@
 #ifndef KYMO_SYM_DISASM_SRCTEXT_H
 #define KYMO_SYM_DISASM_SRCTEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #include "base/map.h"
 #include "base/tar.h"
 #include "base/vec.h"

@@ -2,7 +2,6 @@
 #include "sym/disasm/vex.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

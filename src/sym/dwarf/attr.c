@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of attributes: numbers, addresses, strings, references, ranges; and what builds on them.
- */
+/* Values of attributes: numbers, addresses, strings, references, ranges. */
 #include "sym/dwarf/int.h"
 
 /* How a value is written, where that is not in so many bytes. */
@@ -210,22 +209,15 @@ bool dwarf_value_addr(const struct unit *u, const struct value *v, uint64_t *ret
 	return v->kind == VALUE_ADDR;
 }
 
-static void range_list(struct unit *u, const struct value *v, dwarf_range_fn *fn, void *ctx)
+bool dwarf_ranges(struct unit *u, const struct pc_attrs *a, dwarf_range_fn *fn, void *ctx)
 {
 	struct dwarf_list l;
 	uint64_t lo, hi;
 
-	dwarf_list_open(&l, u, v, false);
-	while (dwarf_list_next(&l, &lo, &hi, NULL) && fn(ctx, lo, hi))
-		;
-}
-
-bool dwarf_ranges(struct unit *u, const struct pc_attrs *a, dwarf_range_fn *fn, void *ctx)
-{
-	uint64_t lo, hi;
-
 	if (a->ranges.kind != VALUE_NONE) {
-		range_list(u, &a->ranges, fn, ctx);
+		dwarf_list_open(&l, u, &a->ranges, false);
+		while (dwarf_list_next(&l, &lo, &hi, NULL) && fn(ctx, lo, hi))
+			;
 		return true;
 	}
 	if (!dwarf_value_addr(u, &a->low, &lo) || a->high.kind == VALUE_NONE)
@@ -236,8 +228,7 @@ bool dwarf_ranges(struct unit *u, const struct pc_attrs *a, dwarf_range_fn *fn, 
 	return true;
 }
 
-/* Bases must be known before anything indexed is read, and come in any order:
- * read them first. */
+/* Bases come in any order, and are needed for whatever is indexed: they are read first. */
 static void read_bases(struct unit *u, const struct abbrev *a, const struct abbrevs *t,
 		       struct bytes b)
 {

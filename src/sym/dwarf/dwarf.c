@@ -7,12 +7,9 @@ static uint64_t lowest_code(const struct elf *e)
 {
 	uint64_t low = UINT64_MAX;
 
-	for (size_t i = 0; i < e->nsegment; i++) {
-		const struct elf_segment *s = &e->segment[i];
-
-		if (s->type == PT_LOAD && (s->flags & PF_X) && s->vaddr < low)
-			low = s->vaddr;
-	}
+	for (size_t i = 0; i < e->nsegment; i++)
+		if (elf_executed(&e->segment[i]) && e->segment[i].vaddr < low)
+			low = e->segment[i].vaddr;
 	return low == UINT64_MAX ? 0 : low;
 }
 
@@ -85,8 +82,8 @@ static const char *function_name(struct unit *u, struct function *f)
 	return name && *name ? name : NULL;
 }
 
-static unsigned lookup(struct dwarf *d, uint64_t vaddr, bool with_lines, struct dwarf_frame *frames,
-		       unsigned max)
+unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, bool with_lines, struct dwarf_frame *frames,
+		      unsigned max)
 {
 	uint32_t at = segments_find(&d->map, vaddr), fn = 0;
 	struct dwarf_frame here = { 0 };
@@ -122,16 +119,6 @@ static unsigned lookup(struct dwarf *d, uint64_t vaddr, bool with_lines, struct 
 	if (n == 0 && row)
 		frames[n++] = here;
 	return n;
-}
-
-unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frames, unsigned max)
-{
-	return lookup(d, vaddr, true, frames, max);
-}
-
-unsigned dwarf_inlined(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frames, unsigned max)
-{
-	return lookup(d, vaddr, false, frames, max);
 }
 
 void dwarf_span(struct dwarf *d, uint64_t vaddr, uint64_t *lo, uint64_t *hi)

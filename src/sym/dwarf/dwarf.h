@@ -15,10 +15,6 @@
 #ifndef KYMO_SYM_DWARF_DWARF_H
 #define KYMO_SYM_DWARF_DWARF_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/err.h"
 #include "sym/elf/elf.h"
 
 enum dwarf_part {
@@ -63,11 +59,10 @@ bool dwarf_lacks(const struct dwarf *d);
  * The functions at a virtual address of e, innermost first; the last is the one
  * that was not inlined. Where only the line is known there is one frame without
  * a name. Returns how many (at most max, the outermost are left out), 0 when
- * nothing is known. The texts live as long as d.
+ * nothing is known. The texts live as long as d. Without lines no line table is read.
  */
-unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frames, unsigned max);
-/* Names alone: no line table is read for them. */
-unsigned dwarf_inlined(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frames, unsigned max);
+unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, bool with_lines, struct dwarf_frame *frames,
+		      unsigned max);
 /* [*lo, *hi), which the address is in, is narrowed to those that have the same names. */
 void dwarf_span(struct dwarf *d, uint64_t vaddr, uint64_t *lo, uint64_t *hi);
 

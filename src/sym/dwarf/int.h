@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/mem.h"
 #include "base/vec.h"
 #include "sym/dwarf/dwarf.h"
 #include "base/bytes.h"
@@ -210,6 +209,13 @@ struct functions {
 	VEC(struct function) list;
 	struct segments map; /* values are 1 + index in list */
 };
+/* 1 + index of the function that one (1 + its index, or 0) is compiled into. */
+static inline uint32_t dwarf_outermost(const struct functions *fn, uint32_t at)
+{
+	while (at && fn->list.data[at - 1].parent)
+		at = fn->list.data[at - 1].parent;
+	return at;
+}
 
 struct line_row {
 	uint64_t addr;
@@ -356,8 +362,7 @@ struct lines *dwarf_lines(struct unit *u);
 /* Every row of the unit's line program as it comes, with whether a statement begins there. */
 typedef void dwarf_row_fn(void *ctx, const struct line_row *row, bool stmt);
 void dwarf_rows(struct unit *u, dwarf_row_fn *fn, void *ctx);
-/* Whether its line table names a file like the last part of path; NULL: any. Reads only the header.
- */
+/* Whether the header of its line table has a file like the last part of path; NULL: any. */
 bool dwarf_unit_has_file(struct unit *u, const char *path);
 void dwarf_lines_free(struct lines *l);
 const struct line_row *dwarf_line_at(const struct lines *l, uint64_t addr);

@@ -306,20 +306,42 @@ static void order_rows(struct program *p)
 	p->l->n = n;
 }
 
-static struct lines *make_lines(struct unit *u)
+/* The unit's program with its header read into l; NULL: it has none. *good: it can be run. */
+static struct program *program_open(struct unit *u, struct lines *l, bool *good)
 {
-	struct program *p = mem_alloc(sizeof(*p));
-	struct lines *l = mem_alloc(sizeof(*l));
+	struct program *p;
 
+	*good = false;
+	if (!dwarf_unit_prepare(u) || !u->has_stmt_list)
+		return NULL;
+	p = mem_alloc(sizeof(*p));
 	p->u = u;
 	p->l = l;
+	p->b = dwarf_bytes(u->f, SEC_LINE, u->stmt_list);
+	*good = dwarf_line_read_header(p);
+	return p;
+}
+
+/* Of one that only the caller's stack has the lines of. */
+static void program_close(struct program *p)
+{
+	vec_free(&p->l->files);
+	vec_free(&p->l->dirs);
+	free(p);
+}
+
+static struct lines *make_lines(struct unit *u)
+{
+	struct lines *l = mem_alloc(sizeof(*l));
+	bool good;
+	struct program *p = program_open(u, l, &good);
+
 	l->comp_dir = u->comp_dir;
-	if (u->has_stmt_list) {
-		p->b = dwarf_bytes(u->f, SEC_LINE, u->stmt_list);
-		if (dwarf_line_read_header(p))
-			dwarf_line_run(p);
-		order_rows(p);
-	}
+	if (!p)
+		return l;
+	if (good)
+		dwarf_line_run(p);
+	order_rows(p);
 	vec_free(&p->sequences);
 	free(p);
 	return l;
@@ -327,46 +349,32 @@ static struct lines *make_lines(struct unit *u)
 
 void dwarf_rows(struct unit *u, dwarf_row_fn *fn, void *ctx)
 {
-	struct program *p;
 	struct lines scratch = { 0 };
+	bool good;
+	struct program *p = program_open(u, &scratch, &good);
 
-	if (!dwarf_unit_prepare(u) || !u->has_stmt_list)
+	if (!p)
 		return;
-	p = mem_alloc(sizeof(*p));
-	p->u = u;
-	p->l = &scratch;
 	p->raw = fn;
 	p->ctx = ctx;
-	p->b = dwarf_bytes(u->f, SEC_LINE, u->stmt_list);
-	if (dwarf_line_read_header(p))
+	if (good)
 		dwarf_line_run(p);
 	vec_free(&p->sequences);
-	vec_free(&scratch.files);
-	vec_free(&scratch.dirs);
-	free(p);
+	program_close(p);
 }
 
 bool dwarf_unit_has_file(struct unit *u, const char *path)
 {
-	struct program *p;
 	struct lines scratch = { 0 };
-	bool found = false;
+	bool found = !path, good;
+	struct program *p = path ? program_open(u, &scratch, &good) : NULL;
 
-	if (!path)
-		return true;
-	if (!dwarf_unit_prepare(u) || !u->has_stmt_list)
-		return false;
-	p = mem_alloc(sizeof(*p));
-	p->u = u;
-	p->l = &scratch;
-	p->b = dwarf_bytes(u->f, SEC_LINE, u->stmt_list);
-	dwarf_line_read_header(p);
+	if (!p)
+		return found;
 	path = str_base_name(path);
 	for (size_t i = 0; i < scratch.files.n && !found; i++)
 		found = strcmp(str_base_name(scratch.files.data[i].name), path) == 0;
-	vec_free(&scratch.files);
-	vec_free(&scratch.dirs);
-	free(p);
+	program_close(p);
 	return found;
 }
 

@@ -7,7 +7,7 @@
  * is then read in vain. Where names could be reached in other ways (from other
  * units or files, by an index) nothing is passed by.
  */
-#include "sym/dwarf/search.h"
+#include "sym/dwarf/die.h"
 
 #define OFFSETS_MAX 8 /* a name that is the end of many others */
 

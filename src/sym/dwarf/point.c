@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where functions and lines begin: the places a probe can be put. */
-#include "sym/dwarf/search.h"
+#include "sym/dwarf/die.h"
 #include "sym/names/demangle.h"
 
 bool dwarf_path_ends(const char *path, const char *end)
@@ -39,7 +39,7 @@ bool dwarf_function_fits(const struct function_of *f, const char *want)
 
 static void fill_point(const struct function_of *f, uint64_t addr, struct dwarf_point *p)
 {
-	uint32_t outer = f->at;
+	uint32_t outer = dwarf_outermost(f->fn, f->at + 1) - 1;
 	uint64_t line = 0;
 	struct die d;
 
@@ -52,8 +52,6 @@ static void fill_point(const struct function_of *f, uint64_t addr, struct dwarf_
 				   .file = die_file(&f->die, DW_AT_decl_file),
 				   .line = (uint32_t)line,
 				   .inlined = f->fn->list.data[f->at].parent != 0 };
-	while (f->fn->list.data[outer].parent)
-		outer = f->fn->list.data[outer].parent - 1;
 	if (!die_in(f->u, f->fn->list.data[outer].die, &d))
 		return;
 	die_entry(&d, &p->entry);
@@ -237,13 +235,11 @@ static int function_lines(struct dwarf_search *s)
 /* Calls of which no code is left are sometimes said to begin in another function. */
 static bool within_outer(const struct function_of *f, uint64_t addr)
 {
-	uint32_t outer = f->at;
+	uint32_t outer = dwarf_outermost(f->fn, f->at + 1) - 1;
 	struct die d;
 
-	if (!f->fn->list.data[outer].parent)
+	if (outer == f->at)
 		return true;
-	while (f->fn->list.data[outer].parent)
-		outer = f->fn->list.data[outer].parent - 1;
 	return die_in(f->u, f->fn->list.data[outer].die, &d) && die_has_pc(&d, addr);
 }
 
@@ -305,10 +301,8 @@ static void file_row(void *ctx, const struct line_row *row, bool stmt)
 
 	if (s->err || row->file == LINE_END || !stmt || !line_fits(s, row))
 		return;
-	in = segments_find(&s->f.fn->map, row->addr);
 	/* The name is that of the function it was compiled into, as perf has it. */
-	while (in && s->f.fn->list.data[in - 1].parent)
-		in = s->f.fn->list.data[in - 1].parent;
+	in = dwarf_outermost(s->f.fn, segments_find(&s->f.fn->map, row->addr));
 	if (in && dwarf_function_at(&s->f, in - 1, &f) && !told(s, row->addr))
 		dwarf_point_tell(s, &f, row->addr);
 }
@@ -384,9 +378,7 @@ bool dwarf_point_at(struct dwarf *d, uint64_t addr, struct dwarf_point *ret)
 
 	if (!unit || !dwarf_open_unit(d->main->units.data[unit - 1], &f))
 		return false;
-	in = segments_find(&f.fn->map, addr);
-	while (in && f.fn->list.data[in - 1].parent)
-		in = f.fn->list.data[in - 1].parent;
+	in = dwarf_outermost(f.fn, segments_find(&f.fn->map, addr));
 	if (!in || !dwarf_function_at(&f, in - 1, &at))
 		return false;
 	fill_point(&at, addr, ret);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines of a function or a file at which a probe can be. */
-#include "sym/dwarf/search.h"
-
-#include <stdlib.h>
+#include "sym/dwarf/die.h"
 
 struct stmts {
 	struct dwarf_search s;

@@ -27,7 +27,7 @@ static bool strip(struct dwarf_die h, struct die *ret)
 	return false;
 }
 
-static struct dwarf_die dwarf_type_type_of(const struct die *d)
+static struct dwarf_die type_of(const struct die *d)
 {
 	struct die t;
 
@@ -87,13 +87,13 @@ struct dwarf_type dwarf_type(struct dwarf_die type)
 	case DW_TAG_rvalue_reference_type:
 		t.class = DWARF_POINTER;
 		t.is_reference = d.a->tag != DW_TAG_pointer_type;
-		t.to = dwarf_type_type_of(&d);
+		t.to = type_of(&d);
 		if (!t.size)
 			t.size = d.u->addr_size;
 		break;
 	case DW_TAG_array_type:
 		t.class = DWARF_ARRAY;
-		t.to = dwarf_type_type_of(&d);
+		t.to = type_of(&d);
 		t.count = array_count(&d, &inner);
 		if (!t.size && inner) {
 			uint64_t each = dwarf_type(t.to).size;
@@ -106,7 +106,7 @@ struct dwarf_type dwarf_type(struct dwarf_die type)
 	case DW_TAG_class_type:
 	case DW_TAG_union_type: t.class = DWARF_STRUCT; break;
 	case DW_TAG_enumeration_type: {
-		struct dwarf_die under = dwarf_type_type_of(&d);
+		struct dwarf_die under = type_of(&d);
 
 		t.class = DWARF_ENUM;
 		if (under.u)
@@ -119,7 +119,16 @@ struct dwarf_type dwarf_type(struct dwarf_die type)
 	return t;
 }
 
-static void dwarf_dwarf_type_text(struct dwarf_die type, struct strbuf *out, unsigned depth)
+static void put_type(struct dwarf_die type, struct strbuf *out, unsigned depth);
+
+/* The type that another one is of, and what that adds to it. */
+static void put_pointed(const struct die *d, const char *mark, struct strbuf *out, unsigned depth)
+{
+	put_type(type_of(d), out, depth + 1);
+	strbuf_puts(out, mark);
+}
+
+static void put_type(struct dwarf_die type, struct strbuf *out, unsigned depth)
 {
 	struct die d;
 	const char *name;
@@ -133,22 +142,11 @@ static void dwarf_dwarf_type_text(struct dwarf_die type, struct strbuf *out, uns
 	case DW_TAG_const_type:
 	case DW_TAG_volatile_type:
 	case DW_TAG_restrict_type:
-	case DW_TAG_atomic_type:
-		dwarf_dwarf_type_text(dwarf_type_type_of(&d), out, depth + 1);
-		break;
-	case DW_TAG_pointer_type:
-		dwarf_dwarf_type_text(dwarf_type_type_of(&d), out, depth + 1);
-		strbuf_putc(out, '*');
-		break;
-	case DW_TAG_reference_type:
-	case DW_TAG_rvalue_reference_type:
-		dwarf_dwarf_type_text(dwarf_type_type_of(&d), out, depth + 1);
-		strbuf_puts(out, d.a->tag == DW_TAG_reference_type ? "&" : "&&");
-		break;
-	case DW_TAG_array_type:
-		dwarf_dwarf_type_text(dwarf_type_type_of(&d), out, depth + 1);
-		strbuf_puts(out, "[]");
-		break;
+	case DW_TAG_atomic_type: put_pointed(&d, "", out, depth); break;
+	case DW_TAG_pointer_type: put_pointed(&d, "*", out, depth); break;
+	case DW_TAG_reference_type: put_pointed(&d, "&", out, depth); break;
+	case DW_TAG_rvalue_reference_type: put_pointed(&d, "&&", out, depth); break;
+	case DW_TAG_array_type: put_pointed(&d, "[]", out, depth); break;
 	case DW_TAG_subroutine_type: strbuf_puts(out, "(function_type)"); break;
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type: strbuf_printf(out, "struct %s", name ? name : "{...}"); break;
@@ -160,7 +158,7 @@ static void dwarf_dwarf_type_text(struct dwarf_die type, struct strbuf *out, uns
 
 void dwarf_type_text(struct dwarf_die type, struct strbuf *out)
 {
-	dwarf_dwarf_type_text(type, out, 0);
+	put_type(type, out, 0);
 }
 
 /* Both ways of saying where a bit field lies: from the high end of its unit (DWARF 2 and 3), or
@@ -224,7 +222,7 @@ static bool find_member(struct dwarf_die type, const char *name, struct dwarf_me
 		if (m.a->tag != DW_TAG_member || !member_offset(&m, &off))
 			continue;
 		v = die_attr(&m, DW_AT_name);
-		*ret = (struct dwarf_member){ .offset = off, .type = dwarf_type_type_of(&m) };
+		*ret = (struct dwarf_member){ .offset = off, .type = type_of(&m) };
 		if (v.kind == VALUE_STR && strcmp(v.s, name) == 0) {
 			bit_field(&m, ret);
 			return true;
@@ -258,7 +256,7 @@ static void each_member(struct dwarf_die type, void (*fn)(void *ctx, const char 
 		if (v.kind == VALUE_STR)
 			fn(ctx, v.s);
 		else
-			each_member(dwarf_type_type_of(&m), fn, ctx, depth + 1);
+			each_member(type_of(&m), fn, ctx, depth + 1);
 	}
 }
 

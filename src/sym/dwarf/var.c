@@ -196,49 +196,34 @@ static const char *expression(const struct here *h, struct bytes b, struct dwarf
 	return NULL;
 }
 
-/* One entry of a location list: its range, and its expression. */
-typedef bool entry_fn(void *ctx, uint64_t lo, uint64_t hi, struct bytes expr);
-
-static void location_list(struct unit *u, const struct value *v, entry_fn *fn, void *ctx)
-{
-	struct dwarf_list l;
-	struct bytes expr;
-	uint64_t lo, hi;
-
-	dwarf_list_open(&l, u, v, true);
-	while (dwarf_list_next(&l, &lo, &hi, &expr) && fn(ctx, lo, hi, expr))
-		;
-}
-
-struct pick {
-	uint64_t addr;
-	struct bytes expr;
-	bool found;
-};
-
-static bool pick_entry(void *ctx, uint64_t lo, uint64_t hi, struct bytes expr)
-{
-	struct pick *p = ctx;
-
-	/* A parameter whose list begins and ends at one address is there at that address. */
-	if (p->addr < lo || (p->addr >= hi && !(lo == hi && p->addr == lo)))
-		return true;
-	p->expr = expr;
-	p->found = lo != hi;
-	return lo == hi; /* better ones may follow */
-}
-
 static bool is_list(const struct value *v)
 {
 	/* DWARF 2 and 3 write the offset of a list as a plain number. */
 	return v->kind == VALUE_SEC || v->kind == VALUE_LOCX || v->kind == VALUE_INT;
 }
 
+/* What a location list says of an address. */
+static const char *listed_place(const struct here *h, const struct die *var, const struct value *v,
+				struct dwarf_fetch *f)
+{
+	struct bytes expr, found = { 0 };
+	struct dwarf_list l;
+	uint64_t lo, hi;
+
+	dwarf_list_open(&l, var->u, v, true);
+	while (dwarf_list_next(&l, &lo, &hi, &expr)) {
+		if (h->addr < lo || h->addr >= hi)
+			continue;
+		found = expr;
+		break;
+	}
+	return expression(h, found, f);
+}
+
 static const char *dwarf_var_place_of(const struct here *h, const struct die *var,
 				      struct dwarf_fetch *f)
 {
 	struct value v = die_attr_deep(var, DW_AT_location), c;
-	struct pick p = { .addr = h->addr };
 
 	*f = (struct dwarf_fetch){ 0 };
 	if (v.kind == VALUE_BLOCK) {
@@ -247,16 +232,13 @@ static const char *dwarf_var_place_of(const struct here *h, const struct die *va
 
 		return expression(h, b, f);
 	}
-	if (is_list(&v)) {
-		location_list(var->u, &v, pick_entry, &p);
-		return p.found ? expression(h, p.expr, f) : optimised;
-	}
+	if (is_list(&v))
+		return listed_place(h, var, &v, f);
 	c = die_attr_deep(var, DW_AT_const_value);
-	if (c.kind == VALUE_INT) {
-		*f = (struct dwarf_fetch){ .base = DWARF_CONST, .value = c.v };
-		return NULL;
-	}
-	return optimised;
+	if (c.kind != VALUE_INT)
+		return optimised;
+	*f = (struct dwarf_fetch){ .base = DWARF_CONST, .value = c.v };
+	return NULL;
 }
 
 struct walk {
@@ -341,10 +323,8 @@ static int unit_variables(struct walk *w, const struct die *d, unsigned depth)
 static void find_function(struct here *h)
 {
 	struct functions *fn = dwarf_functions(h->u);
-	uint32_t at = fn ? segments_find(&fn->map, h->addr) : 0;
+	uint32_t at = fn ? dwarf_outermost(fn, segments_find(&fn->map, h->addr)) : 0;
 
-	while (at && fn->list.data[at - 1].parent)
-		at = fn->list.data[at - 1].parent;
 	if (!at || !die_in(h->u, fn->list.data[at - 1].die, &h->function))
 		h->function = (struct die){ 0 };
 	h->entry = h->addr;
@@ -378,24 +358,12 @@ int dwarf_vars(struct dwarf *d, const struct dwarf_point *p, const struct ehfram
 	return unit_variables(&w, &die, 0);
 }
 
-struct spans {
-	dwarf_span_fn *fn;
-	void *ctx;
-};
-
-static bool span_entry(void *ctx, uint64_t lo, uint64_t hi, struct bytes expr)
-{
-	struct spans *s = ctx;
-
-	(void)expr;
-	s->fn(s->ctx, lo, hi);
-	return true;
-}
-
 void dwarf_var_spans(const struct dwarf_point *p, const struct dwarf_var *v, dwarf_span_fn *fn,
 		     void *ctx)
 {
-	struct spans s = { fn, ctx };
+	struct dwarf_list l;
+	struct bytes expr;
+	uint64_t lo, hi;
 	struct die d;
 	struct value loc;
 
@@ -403,8 +371,11 @@ void dwarf_var_spans(const struct dwarf_point *p, const struct dwarf_var *v, dwa
 	if (!die_open(v->die, &d))
 		return;
 	loc = die_attr_deep(&d, DW_AT_location);
-	if (is_list(&loc))
-		location_list(d.u, &loc, span_entry, &s);
+	if (!is_list(&loc))
+		return;
+	dwarf_list_open(&l, d.u, &loc, true);
+	while (dwarf_list_next(&l, &lo, &hi, &expr))
+		fn(ctx, lo, hi);
 }
 
 struct dwarf_die dwarf_returns(const struct dwarf_point *p)

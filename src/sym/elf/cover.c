@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/elf/cover.h"
 
-#include <string.h>
-
-#include "base/mem.h"
 #include "sym/elf/symtab.h"
 
 /* How x86_64 functions begin that keep a frame pointer: push %rbp, and soon mov %rsp,%rbp. */

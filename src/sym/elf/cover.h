@@ -7,9 +7,6 @@
 #ifndef KYMO_SYM_ELF_COVER_H
 #define KYMO_SYM_ELF_COVER_H
 
-#include <stdint.h>
-
-#include "base/err.h"
 #include "sym/elf/elf.h"
 #include "sym/unwind/ehframe.h"
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/elf/elf.h"
 
-#include <errno.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/filemap.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 #define NATIVE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
 
@@ -26,23 +24,8 @@ bool build_id_match(const struct build_id *a, const struct build_id *b)
 
 char *build_id_text(const struct build_id *id, char *buf)
 {
-	static const char hex[] = "0123456789abcdef";
-	char *p = buf;
-
-	for (unsigned i = 0; i < id->len; i++) {
-		*p++ = hex[id->data[i] >> 4];
-		*p++ = hex[id->data[i] & 15];
-	}
-	*p = 0;
+	str_hex(buf, id->data, id->len);
 	return buf;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 bool build_id_parse(const char *text, struct build_id *ret)
@@ -50,7 +33,7 @@ bool build_id_parse(const char *text, struct build_id *ret)
 	struct build_id id = { 0 };
 
 	for (; text[0] && text[1]; text += 2) {
-		int hi = hex_digit(text[0]), lo = hex_digit(text[1]);
+		int hi = str_hex_digit(text[0]), lo = str_hex_digit(text[1]);
 
 		if (hi < 0 || lo < 0 || id.len == ELF_BUILD_ID_MAX)
 			return false;
@@ -327,12 +310,21 @@ bool elf_vaddr(const struct elf *e, uint64_t offset, uint64_t *ret)
 	return false;
 }
 
+bool elf_is_code(const struct elf *e, uint64_t vaddr)
+{
+	for (size_t i = 0; i < e->nsegment; i++)
+		if (elf_executed(&e->segment[i]) && vaddr >= e->segment[i].vaddr &&
+		    vaddr - e->segment[i].vaddr < e->segment[i].filesz)
+			return true;
+	return false;
+}
+
 bool elf_code_span(const struct elf *e, uint64_t offset, uint64_t *first, uint64_t *end)
 {
 	for (size_t i = 0; i < e->nsegment; i++) {
 		const struct elf_segment *s = &e->segment[i];
 
-		if (s->type != PT_LOAD || !(s->flags & PF_X))
+		if (!elf_executed(s))
 			continue;
 		/* only the first: where it has a part of another, it counts */
 		*first = s->offset;

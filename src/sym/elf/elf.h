@@ -13,13 +13,9 @@
 #define KYMO_SYM_ELF_ELF_H
 
 #include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/budget.h"
-#include "base/err.h"
 #include "sym/find/cache_key.h"
 
 #define ELF_BUILD_ID_MAX 64
@@ -50,6 +46,10 @@ struct elf_segment {
 	uint32_t type, flags;
 	uint64_t offset, vaddr, filesz, memsz;
 };
+static inline bool elf_executed(const struct elf_segment *s)
+{
+	return s->type == PT_LOAD && (s->flags & PF_X);
+}
 
 struct elf {
 	const uint8_t *data; /* the whole file */
@@ -97,6 +97,8 @@ const uint8_t *elf_section_data(const struct elf *e, const struct elf_section *s
  */
 bool elf_vaddr(const struct elf *e, uint64_t offset, uint64_t *ret);
 bool elf_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
+/* Is there code at a virtual address? */
+bool elf_is_code(const struct elf *e, uint64_t vaddr);
 /* Offsets [first, end) of the code that one is in, all of which elf_vaddr() shifts alike. */
 bool elf_code_span(const struct elf *e, uint64_t offset, uint64_t *first, uint64_t *end);
 

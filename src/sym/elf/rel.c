@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/elf/elf.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 
 #include "base/mem.h"

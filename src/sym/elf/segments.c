@@ -47,8 +47,7 @@ static void emit(segment_vec *out, uint64_t lo, uint32_t value)
 		vec_push(out, (struct segment){ lo, value });
 }
 
-/* Overlapping intervals into neighbouring segments, each with the nearest of those that cover it.
- */
+/* Overlapping intervals into neighbouring segments, each with the largest value that covers it. */
 struct segments segments_flatten(const struct interval *list, size_t n)
 {
 	AUTO_FREE struct sort_key *order = mem_grow(NULL, n * sizeof(*order));

@@ -10,14 +10,6 @@
 #define MINI_MAX (512u << 20)
 #define PAGE 4096u
 
-void symtab_reserve(struct symtab *t, size_t n)
-{
-	if (t->sym || !n)
-		return;
-	t->cap = n;
-	t->sym = mem_table(n * sizeof(*t->sym), false);
-}
-
 void symtab_add(struct symtab *t, struct symtab_sym s)
 {
 	if (t->n == t->cap) {

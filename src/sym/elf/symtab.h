@@ -17,7 +17,6 @@
 
 #include <stdatomic.h>
 
-#include "base/err.h"
 #include "base/mem.h"
 #include "sym/elf/elf.h"
 
@@ -64,7 +63,6 @@ const struct symtab_sym *symtab_span(const struct symtab *t, uint64_t vaddr, uin
  * where the module changes (perf's rule for kallsyms).
  */
 void symtab_add(struct symtab *t, struct symtab_sym s);
-void symtab_reserve(struct symtab *t, size_t n); /* before the first: about so many will come */
 void symtab_finish(struct symtab *t);
 
 /* Go's functions, from what its runtime goes by; true when there are any. Called by symtab_load. */

@@ -97,8 +97,7 @@ static const struct slot *slot_at(const struct plt *p, uint64_t got)
 		       : NULL;
 }
 
-/* The function that a resolver is for: what callers write, not what the C library calls it inside.
- */
+/* The function that a resolver is for, by the name that callers write. */
 static const char *ifunc_name(const struct symtab *t, uint64_t addr)
 {
 	const struct symtab_sym *best = symtab_find(t, addr), *s = best;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/elf/elf.h"
 
-#include <errno.h>
-
 #include "base/mem.h"
 #include "base/unpack.h"
 

@@ -3,8 +3,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/bytes.h"
@@ -52,8 +50,7 @@ int usdt_each(const struct elf *e, int (*fn)(void *ctx, const struct usdt_probe 
 		p.args = bytes_str(&d);
 		if (d.bad)
 			continue;
-		/* prelink moves the program and not the notes, but this section tells by how much
-		 */
+		/* prelink moves the program, not the notes; this section tells by how much */
 		if (base && linked) {
 			p.pc += base->addr - linked;
 			if (p.semaphore)

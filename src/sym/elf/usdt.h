@@ -28,8 +28,7 @@ struct usdt_arg {
 	int64_t off;	 /* or the constant */
 	char symbol[64]; /* memory at symbol + off (relative to the program counter); "": none */
 };
-/* The next argument; text moves behind it. 0 at the end, -EINVAL for a form that is not known
- * (text moves on). */
+/* The next argument; text moves behind it. 0 at the end, -EINVAL for a form that is not known. */
 int usdt_arg_next(const char **text, uint16_t machine, struct usdt_arg *ret);
 /* " arg1=%ax:s32 arg2=..." for a uprobe; those that cannot be fetched are left out. */
 void usdt_args_text(const struct usdt_probe *p, uint16_t machine, struct strbuf *out);

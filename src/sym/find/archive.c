@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/find/archive.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 
 /* A link that leads up to the archive's top and down from there, once. */

@@ -4,17 +4,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/budget.h"
-#include "base/digest.h"
 #include "base/file.h"
-#include "base/mem.h"
+#include "base/str.h"
 #include "base/vec.h"
 
 #define COPY_BYTES (1u << 20)
@@ -93,19 +86,15 @@ static const char *const kinds[] = { [CACHE_FILE] = "file",
 /* "file/ab/cdef..."; false for CACHE_NONE. */
 static bool key_path(const struct cache_key *k, char buf[static KEY_PATH])
 {
-	static const char hex[] = "0123456789abcdef";
 	char *p = buf;
 
 	if (!k->kind)
 		return false;
 	p = stpcpy(p, kinds[k->kind]);
-	for (size_t i = 0; i < sizeof(k->data); i++) {
-		if (i < 2)
-			*p++ = '/';
-		*p++ = hex[k->data[i] >> 4];
-		*p++ = hex[k->data[i] & 15];
-	}
-	*p = 0;
+	*p++ = '/';
+	p = str_hex(p, k->data, 1);
+	*p++ = '/';
+	str_hex(p, k->data + 1, sizeof(k->data) - 1);
 	return true;
 }
 

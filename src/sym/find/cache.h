@@ -18,12 +18,7 @@
 #ifndef KYMO_SYM_FIND_CACHE_H
 #define KYMO_SYM_FIND_CACHE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/err.h"
 #include "sym/elf/elf.h"
-#include "sym/find/cache_key.h"
 
 /*
  * The folder as a descriptor, made (0700) when missing. path NULL: the user's.

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/find/cache_key.h"
 
-#include <string.h>
-
 #include "sym/elf/elf.h"
 
 static struct cache_key end(enum cache_kind kind, struct digest *d)

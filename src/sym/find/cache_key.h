@@ -10,7 +10,6 @@
 #ifndef KYMO_SYM_FIND_CACHE_KEY_H
 #define KYMO_SYM_FIND_CACHE_KEY_H
 
-#include <stdint.h>
 #include <sys/stat.h>
 
 #include "base/digest.h"

@@ -3,10 +3,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -83,6 +79,17 @@ static int debugdir_refuse(const char *name, int code, struct err *e)
 		       strerror(code));
 }
 
+/* Below the folder, all that leads there made. -1 as from: data, else a copy of that. */
+static int debugdir_put(int dir, const char *name, int from, const void *data, size_t n,
+			struct err *e)
+{
+	const char *base = NULL;
+	AUTO_CLOSE int folder = open_folder(dir, name, true, &base);
+	int r = folder < 0 ? folder : file_replaceat(folder, base, from, data, n, 0644);
+
+	return r < 0 ? debugdir_refuse(name, -r, e) : 0;
+}
+
 int debugdir_write(int dir, const char *name, const void *data, size_t n, struct err *e)
 {
 	const char *base = NULL;
@@ -124,8 +131,7 @@ int debugdir_link(int dir, const struct build_id *id, const char *folder, struct
 	return link_folder(dir, id, folder, false, e);
 }
 
-/* The folder a build-id's link leads to, below dir; false when there is none or it leads outside.
- */
+/* The folder a build-id's link leads to, below dir; false: there is none, or it leads outside. */
 static bool linked_folder(int dir, const struct build_id *id, char buf[PATH_MAX])
 {
 	AUTO_STRBUF name = { 0 };
@@ -218,8 +224,6 @@ int debugdir_store(int dir, const char *shown, const struct build_id *id, const 
 	AUTO_STRBUF file = { 0 };
 	char folder[PATH_MAX];
 	bool linked = linked_folder(dir, id, folder);
-	const char *base = NULL;
-	AUTO_CLOSE int at = -1;
 	size_t end;
 	int r;
 
@@ -229,12 +233,9 @@ int debugdir_store(int dir, const char *shown, const struct build_id *id, const 
 		archive_folder(&file, shown, id);
 	end = file.n;
 	strbuf_printf(&file, "/%s", name);
-	at = open_folder(dir, file.data, true, &base);
-	r = at < 0 ? at : file_replaceat(at, base, -1, data, n, 0644);
-	if (r < 0)
-		return debugdir_refuse(file.data, -r, e);
+	r = debugdir_put(dir, file.data, -1, data, n, e);
 	file.data[end] = 0;
-	return linked ? 0 : link_folder(dir, id, file.data, true, e);
+	return r < 0 || linked ? r : link_folder(dir, id, file.data, true, e);
 }
 
 /* A folder of files, and those above it that are empty then. */

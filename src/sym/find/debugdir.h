@@ -11,10 +11,6 @@
 #ifndef KYMO_SYM_FIND_DEBUGDIR_H
 #define KYMO_SYM_FIND_DEBUGDIR_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/err.h"
 #include "base/str.h"
 #include "sym/elf/elf.h"
 
@@ -49,8 +45,7 @@ bool debugdir_has(int dir, const struct build_id *id, const char *name);
 /* All of a build-id. -ENOENT when there is nothing. */
 int debugdir_remove(int dir, const struct build_id *id, struct err *e);
 
-/* Each build-id with the path it was added under, in the order of ids. fn's non-zero answer ends
- * it. */
+/* Each build-id, in order, with the path it was added under. fn's non-zero answer ends it. */
 typedef int debugdir_fn(void *ctx, const struct build_id *id, const char *path);
 int debugdir_each(int dir, debugdir_fn *fn, void *ctx);
 

@@ -2,19 +2,11 @@
 #include "sym/find/debuginfod.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/budget.h"
 #include "base/file.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/vec.h"
 #include "config.h"
 

@@ -12,8 +12,6 @@
 #ifndef KYMO_SYM_FIND_DEBUGINFOD_H
 #define KYMO_SYM_FIND_DEBUGINFOD_H
 
-#include <stdbool.h>
-
 #include "sym/elf/elf.h"
 
 struct debuginfod;

@@ -6,13 +6,9 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "config.h"
 #include "sym/find/archive.h"
 #include "sym/find/cache.h"
@@ -128,27 +124,21 @@ static struct cache_key archived_key(const struct tar *archive, const struct bui
 	return cache_key_within(&whole, id);
 }
 
-/* From the recording's archive, whose bytes live longer than any search. */
+/* From the recording's archive, whose bytes live longer than any search: by id, or by its path. */
 static bool take_archived(struct search *s, const char *name, const char *path)
 {
 	size_t n = 0;
-	const void *p = archive_by_id(s->o->archive, s->id, name, &n);
+	const void *p = name ? archive_by_id(s->o->archive, s->id, name, &n)
+			     : archive_by_path(s->o->archive, path, &n);
 	struct elf *e;
 
 	if (!p || elf_open_memory(p, n, path, &e, NULL) < 0)
 		return false;
-	give_id(s, e);
-	e->key = archived_key(s->o->archive, &e->build_id);
+	if (name) {
+		give_id(s, e);
+		e->key = archived_key(s->o->archive, &e->build_id);
+	}
 	return take_elf(s, e);
-}
-
-static bool take_archived_path(struct search *s, const char *path)
-{
-	size_t n = 0;
-	const void *p = archive_by_path(s->o->archive, path, &n);
-	struct elf *e;
-
-	return p && elf_open_memory(p, n, path, &e, NULL) == 0 && take_elf(s, e);
 }
 
 __attribute__((format(printf, 2, 3))) static bool take_path(struct search *s, const char *fmt, ...)
@@ -162,7 +152,7 @@ __attribute__((format(printf, 2, 3))) static bool take_path(struct search *s, co
 	va_end(ap);
 	if (n <= 0 || (size_t)n >= sizeof(path))
 		return false;
-	if (take_archived_path(s, path))
+	if (take_archived(s, NULL, path))
 		return true;
 	/* elsewhere a path means nothing by itself */
 	return (!s->o->archive || s->id->len || s->crc) &&
@@ -206,12 +196,6 @@ static bool take_mapping(struct search *s, const struct find_want *w, const char
 	return find_take(s, file_open_input(link, NULL), path);
 }
 
-/* A path as another process sees it. */
-static bool take_below(struct search *s, const char *folder, const char *path)
-{
-	return find_take(s, file_open_below(folder, path), path);
-}
-
 /* A thread's root still works when the first thread of the process has ended. */
 static bool take_in_root(struct search *s, pid_t pid, const char *path)
 {
@@ -223,7 +207,7 @@ static bool take_in_root(struct search *s, pid_t pid, const char *path)
 	if (pid <= 0 || path[0] != '/')
 		return false;
 	snprintf(folder, sizeof(folder), "/proc/%d/root", (int)pid);
-	if (take_below(s, folder, path))
+	if (find_take(s, file_open_below(folder, path), path))
 		return true;
 	snprintf(folder, sizeof(folder), "/proc/%d/task", (int)pid);
 	tasks = opendir(folder);
@@ -231,7 +215,7 @@ static bool take_in_root(struct search *s, pid_t pid, const char *path)
 		char of_task[sizeof(folder) + NAME_MAX + 8];
 
 		snprintf(of_task, sizeof(of_task), "%s/%s/root", folder, t->d_name);
-		found = t->d_name[0] != '.' && take_below(s, of_task, path);
+		found = t->d_name[0] != '.' && find_take(s, file_open_below(of_task, path), path);
 	}
 	if (tasks)
 		closedir(tasks);
@@ -292,20 +276,23 @@ static bool may_use(const struct search *s, int dir, const char *path, bool *unp
 	return strcmp(origin.data, path) == 0 || (mark < 0 && trust_path(origin.data));
 }
 
+/* fd, or it is closed: another user can write to it. */
+static int find_trusted(int fd)
+{
+	if (fd < 0 || trust_fd(fd))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
 static bool take_perf_cache(struct search *s, const char *name, const char *path)
 {
 	AUTO_CLOSE int dir = s->id->len >= 2 ? debugdir_open(NULL, false, NULL) : -1;
 	bool unpacked, found;
-	int fd;
 
 	if (dir < 0 || !may_use(s, dir, path, &unpacked))
 		return false;
-	fd = debugdir_file(dir, s->id, name);
-	if (fd >= 0 && !trust_fd(fd)) {
-		close(fd);
-		return false;
-	}
-	found = find_take(s, fd, path);
+	found = find_take(s, find_trusted(debugdir_file(dir, s->id, name)), path);
 	if (found)
 		(*s->ret)->unpacked = unpacked;
 	return found;
@@ -313,14 +300,11 @@ static bool take_perf_cache(struct search *s, const char *name, const char *path
 
 static bool take_served(struct search *s, enum debuginfod_kind kind, const char *name)
 {
-	int fd = s->o->debuginfod && s->id->len ? debuginfod_fetch(s->o->debuginfod, kind, s->id)
-						: -ENOENT;
-
 	/* the folder where the library keeps them may be another user's */
-	if (fd >= 0 && !trust_fd(fd)) {
-		close(fd);
-		return false;
-	}
+	int fd = s->o->debuginfod && s->id->len
+			 ? find_trusted(debuginfod_fetch(s->o->debuginfod, kind, s->id))
+			 : -ENOENT;
+
 	if (fd < 0 || find_take(s, fd, name))
 		return fd >= 0;
 	debuginfod_wrong(s->o->debuginfod, kind, s->id);
@@ -337,7 +321,7 @@ int find_file(const struct find_opts *o, const struct find_want *w, struct elf *
 	struct err why;
 
 	s.path = path;
-	if (take_archived(&s, "elf", path) || take_archived_path(&s, path) || take_copy(&s))
+	if (take_archived(&s, "elf", path) || take_archived(&s, NULL, path) || take_copy(&s))
 		return 0;
 	if (!o->symfs && !o->archive &&
 	    (take_mapping(&s, w, path) || (is_file_path(path) && take_in_root(&s, w->pid, path))))
@@ -380,6 +364,16 @@ struct cache_key find_key(const struct find_opts *o, const struct find_want *w)
 		       : (struct cache_key){ 0 };
 }
 
+/* Where distributions put debug files. */
+static bool take_by_id(struct search *s)
+{
+	char text[BUILD_ID_TEXT];
+
+	build_id_text(s->id, text);
+	return s->id->len >= 2 && take_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug",
+					    s->o->symfs ? s->o->symfs : "", text, text + 2);
+}
+
 /* .gnu_debuglink: a name without folder, looked for where gdb does. */
 static bool take_link(struct search *s, const struct elf *file)
 {
@@ -414,15 +408,12 @@ int find_debug(const struct find_opts *o, const struct find_want *w, const struc
 {
 	const struct build_id *id = file && file->build_id.len ? &file->build_id : &w->id;
 	struct search s = { .o = o, .id = id, .st = st, .ret = ret, .name = "debug", .of = file };
-	char text[BUILD_ID_TEXT];
 
 	if (o->no_debug_files || (file && has_everything(file)))
 		return err_set(e, ENOENT, "no debug file for %s", w->path);
 	if (take_archived(&s, "debug", w->path))
 		return 0;
-	build_id_text(id, text);
-	if (id->len >= 2 && take_path(&s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug",
-				      o->symfs ? o->symfs : "", text, text + 2))
+	if (take_by_id(&s))
 		return 0;
 	if ((file && take_link(&s, file)) || take_perf_cache(&s, "debug", w->path))
 		return 0;
@@ -458,36 +449,33 @@ bool find_ahead(const struct find_opts *o, const struct find_want *w, uint64_t h
 	return wanted;
 }
 
+/* In the folder of a file. */
+static bool take_beside(struct search *s, const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	return take_path(s, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, name);
+}
+
 /* A dwz file: relative to the file that names it, in the folder for them, or by its build-id. */
 static bool take_alt(struct search *s, const struct elf *e, const char *name)
 {
-	const char *root = s->o->symfs ? s->o->symfs : "", *base = strrchr(name, '/');
+	const char *root = s->o->symfs ? s->o->symfs : "", *base = str_base_name(name);
 	AUTO_FREE char *real = realpath(e->path, NULL);
-	const char *from = real ? real : e->path, *slash = strrchr(from, '/');
-	int n = slash ? (int)(slash - from) : 0;
-	char text[BUILD_ID_TEXT];
+	const char *from = real ? real : e->path;
 
-	base = base ? base + 1 : name;
-	build_id_text(s->id, text);
-	return (name[0] == '/' ? take_path(s, "%s%s", root, name)
-			       : take_path(s, "%.*s%s%s", n, from, slash ? "/" : "", name)) ||
-	       take_path(s, "%.*s%s%s", n, from, slash ? "/" : "", base) ||
-	       take_path(s, "%s/usr/lib/debug/.dwz/%s", root, base) ||
-	       (s->id->len >= 2 &&
-		take_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", root, text, text + 2)) ||
-	       take_served(s, DEBUGINFOD_DEBUGINFO, name);
+	return (name[0] == '/' ? take_path(s, "%s%s", root, name) : take_beside(s, from, name)) ||
+	       take_beside(s, from, base) || take_path(s, "%s/usr/lib/debug/.dwz/%s", root, base) ||
+	       take_by_id(s) || take_served(s, DEBUGINFOD_DEBUGINFO, name);
 }
 
 int find_part(const struct find_opts *o, const struct elf *e, const struct dwarf_need *need,
 	      struct elf **ret, struct find_stats *st)
 {
 	struct search s = { .o = o, .id = &need->id, .st = st, .ret = ret, .of = e };
-	const char *root = o->symfs ? o->symfs : "", *slash = strrchr(e->path, '/');
-	const char *base = strrchr(need->name, '/');
-	int n = slash ? (int)(slash - e->path) : 0;
+	const char *root = o->symfs ? o->symfs : "";
 	bool found = false;
 
-	base = base ? base + 1 : need->name;
 	switch (need->part) {
 	case DWARF_ALT:
 		s.name = "debug"; /* it has a build-id of its own */
@@ -499,7 +487,7 @@ int find_part(const struct find_opts *o, const struct elf *e, const struct dwarf
 		found = (need->name[0] == '/'
 				 ? take_path(&s, "%s%s", root, need->name)
 				 : take_path(&s, "%s%s/%s", root, need->dir, need->name)) ||
-			take_path(&s, "%.*s%s%s", n, e->path, slash ? "/" : "", base);
+			take_beside(&s, e->path, str_base_name(need->name));
 		break;
 	}
 	return found ? 0 : -ENOENT;

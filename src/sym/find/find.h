@@ -9,14 +9,8 @@
 #ifndef KYMO_SYM_FIND_FIND_H
 #define KYMO_SYM_FIND_FIND_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "base/err.h"
 #include "base/tar.h"
 #include "sym/dwarf/dwarf.h"
-#include "sym/elf/elf.h"
 #include "sym/find/debuginfod.h"
 
 /* A file that is used, told of by several threads at a time. */

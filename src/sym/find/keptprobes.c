@@ -2,13 +2,8 @@
 #include "sym/find/keptprobes.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
-#include "base/mem.h"
-#include "base/str.h"
 #include "sym/elf/usdt.h"
 #include "sym/find/debugdir.h"
 

@@ -2,7 +2,6 @@
 #include "sym/find/trust.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 

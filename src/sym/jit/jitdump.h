@@ -11,12 +11,6 @@
 #ifndef KYMO_SYM_JIT_JITDUMP_H
 #define KYMO_SYM_JIT_JITDUMP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "base/err.h"
 #include "sym/elf/elf.h"
 
 struct jitdump_line {

@@ -1,42 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/jit/perfmap.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
+#include "base/str.h"
 #include "base/vec.h"
+#include "event/task.h"
+#include "sym/jit/jitdump.h"
 
 #define TEXT_MAX ((size_t)2 << 30)
 #define SYMS (1u << 18) /* counted at a time */
-#define CLOCK_GRAIN 2	/* seconds: two clocks are compared, and one of them in ticks */
+#define MAPS_MAX (64u << 20)
+#define CLOCK_GRAIN 2 /* seconds: two clocks are compared, and one of them in ticks */
 
 static bool parse_hex(char **p, uint64_t *ret)
 {
 	char *s = *p;
 	uint64_t v = 0;
-	int n = 0;
+	int n = 0, digit;
 
 	if (s[0] == '0' && (s[1] | 0x20) == 'x')
 		s += 2;
-	for (; n < 17; n++, s++) {
-		char c = *s;
-
-		if (c >= '0' && c <= '9')
-			v = v << 4 | (uint64_t)(c - '0');
-		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-			v = v << 4 | (uint64_t)((c | 0x20) - 'a' + 10);
-		else
-			break;
-	}
+	for (; n < 17 && (digit = str_hex_digit(*s)) >= 0; n++, s++)
+		v = v << 4 | (unsigned)digit;
 	*p = s;
 	*ret = v;
 	return n > 0 && n <= 16;
@@ -290,4 +281,70 @@ const struct perfmap_sym *perfmap_find(const struct perfmap *m, uint64_t addr)
 	uint32_t at = segments_find(&m->map, addr);
 
 	return at ? &m->sym[at - 1] : NULL;
+}
+
+/*
+ * --- a jitdump as a map, for who watches a process that runs on: times do not matter then, the
+ * code that came last is the one that is there ---
+ */
+
+/* The first file of a jitdump's name in a text like /proc/PID/maps; the range it is mapped at. */
+static char *find_mapped(char *maps, uint64_t *start, uint64_t *end)
+{
+	char *rest = NULL;
+
+	for (char *line = strtok_r(maps, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char *path = strchr(line, '/');
+
+		if (path && task_is_jitdump(path) &&
+		    sscanf(line, "%" SCNx64 "-%" SCNx64, start, end) == 2)
+			return path;
+	}
+	return NULL;
+}
+
+static int open_dump(pid_t pid, struct err *e)
+{
+	AUTO_FREE char *maps = NULL;
+	uint64_t start, end;
+	char at[64], *path;
+
+	snprintf(at, sizeof(at), "/proc/%d/maps", (int)pid);
+	if (file_read(at, MAPS_MAX, &maps, NULL) < 0 || !(path = find_mapped(maps, &start, &end)))
+		return err_set(e, ENOENT, "process %d has no jitdump", (int)pid);
+	return jitdump_open_mapped(pid, path, start, end, e);
+}
+
+static int perfmap_jit_by_time(const void *a, const void *b)
+{
+	const struct jitdump_code *x = *(const struct jitdump_code *const *)a,
+				  *y = *(const struct jitdump_code *const *)b;
+
+	return x->time < y->time ? -1 : x->time > y->time;
+}
+
+int perfmap_from_jitdump(struct perfmap *m, pid_t pid, struct err *e)
+{
+	struct jitdump j = { 0 };
+	const struct jitdump_code **code;
+	struct strbuf text = { 0 };
+	int fd = open_dump(pid, e), r;
+
+	if (fd < 0)
+		return fd;
+	r = jitdump_open_fd(&j, fd, "its jitdump", e);
+	if (r < 0)
+		return r;
+	code = mem_alloc((j.ncode + 1) * sizeof(*code));
+	for (size_t i = 0; i < j.ncode; i++)
+		code[i] = &j.code[i];
+	qsort(code, j.ncode, sizeof(*code), perfmap_jit_by_time);
+	for (size_t i = 0; i < j.ncode; i++)
+		strbuf_printf(&text, "%" PRIx64 " %" PRIx64 " %s\n", code[i]->start,
+			      code[i]->end - code[i]->start, code[i]->name);
+	free(code);
+	jitdump_free(&j);
+	strbuf_putc(&text, 0); /* as file_read() ends a text */
+	perfmap_parse(m, text.data, text.n - 1);
+	return 0;
 }

@@ -10,13 +10,7 @@
 #ifndef KYMO_SYM_JIT_PERFMAP_H
 #define KYMO_SYM_JIT_PERFMAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #include "base/budget.h"
-#include "base/err.h"
 #include "sym/elf/segments.h"
 
 struct perfmap_sym {
@@ -54,8 +48,7 @@ struct perfmap_place {
 	int tmp; /* the caller closes it */
 	pid_t inner;
 	uid_t uid;
-	int64_t began; /* seconds since 1970: a map that is older is another process's; 0: not known
-			*/
+	int64_t began; /* seconds since 1970: older maps are other processes'; 0: not known */
 };
 int perfmap_place(pid_t pid, struct perfmap_place *ret);
 /* -ESTALE: what is there is older than the process. */

@@ -2,12 +2,8 @@
 #include "sym/names/answers.h"
 
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "base/sort.h"
 #include "config.h"
 #include "sym/find/cache.h"
@@ -225,36 +221,24 @@ uint32_t answers_add_text(struct answers_writer *w, const char *s)
 	if (*at)
 		return (uint32_t)(*at - 1);
 	n = strlen(s) + 1;
-	if (w->ntext + n >= ANSWERS_NONE)
+	if (w->text.n + n >= ANSWERS_NONE)
 		return ANSWERS_NONE;
-	if (w->ntext + n > w->text_cap) {
-		w->text_cap = (w->text_cap + n) * 2;
-		w->text = mem_grow(w->text, w->text_cap);
-	}
-	memcpy(w->text + w->ntext, s, n);
-	*at = w->ntext + 1;
-	w->ntext += n;
+	vec_reserve(&w->text, w->text.n + n);
+	memcpy(w->text.data + w->text.n, s, n);
+	*at = w->text.n + 1;
+	w->text.n += n;
 	return (uint32_t)(*at - 1);
 }
 
 void answers_add(struct answers_writer *w, struct answers_entry e,
 		 const struct answers_frame *frames)
 {
-	if (w->n >= ENTRIES_MAX)
+	if (w->entry.n >= ENTRIES_MAX)
 		return;
-	if (w->n == w->cap) {
-		w->cap = w->cap ? w->cap * 2 : 256;
-		w->entry = mem_grow(w->entry, w->cap * sizeof(*w->entry));
-	}
-	if (w->nframe + e.nframes > w->frame_cap) {
-		w->frame_cap = (w->frame_cap + e.nframes) * 2;
-		w->frame = mem_grow(w->frame, w->frame_cap * sizeof(*w->frame));
-	}
-	e.first = (uint32_t)w->nframe;
-	if (e.nframes)
-		memcpy(w->frame + w->nframe, frames, e.nframes * sizeof(*frames));
-	w->nframe += e.nframes;
-	w->entry[w->n++] = e;
+	e.first = (uint32_t)w->frame.n;
+	for (uint16_t i = 0; i < e.nframes; i++)
+		vec_push(&w->frame, frames[i]);
+	vec_push(&w->entry, e);
 }
 
 static int by_addr(const void *a, const void *b)
@@ -283,28 +267,27 @@ int answers_write(struct answers_writer *w, int cache, const struct cache_key *k
 		  struct err *e)
 {
 	struct header h = { .sources = sources, .id = *id };
-	size_t n = 0, size;
 	AUTO_FREE uint8_t *all = NULL;
+	size_t size;
 	uint8_t *p;
 
-	if (w->n)
-		qsort(w->entry, w->n, sizeof(*w->entry), by_addr);
-	for (size_t i = 0; i < w->n; i++)
-		if (!n || w->entry[n - 1].addr != w->entry[i].addr)
-			w->entry[n++] = w->entry[i];
-	h.n = n;
-	h.nframe = w->nframe;
-	h.ntext = w->ntext;
-	size = sizeof(h) + n * sizeof(*w->entry) + w->nframe * sizeof(*w->frame) + w->ntext;
+	if (w->entry.n)
+		qsort(w->entry.data, w->entry.n, sizeof(*w->entry.data), by_addr);
+	vec_each (&w->entry, x)
+		if (!h.n || w->entry.data[h.n - 1].addr != x->addr)
+			w->entry.data[h.n++] = *x;
+	h.nframe = w->frame.n;
+	h.ntext = w->text.n;
+	size = sizeof(h) + h.n * sizeof(*w->entry.data) + h.nframe * sizeof(*w->frame.data) +
+	       h.ntext;
 	p = all = mem_alloc(size);
-	p += sizeof(h);
-	if (n)
-		p = mempcpy(p, w->entry, n * sizeof(*w->entry));
-	if (w->nframe)
-		p = mempcpy(p, w->frame, w->nframe * sizeof(*w->frame));
-	if (w->ntext)
-		memcpy(p, w->text, w->ntext);
-	memcpy(all, &h, sizeof(h));
+	p = mempcpy(p, &h, sizeof(h));
+	if (h.n)
+		p = mempcpy(p, w->entry.data, h.n * sizeof(*w->entry.data));
+	if (h.nframe)
+		p = mempcpy(p, w->frame.data, h.nframe * sizeof(*w->frame.data));
+	if (h.ntext)
+		memcpy(p, w->text.data, h.ntext);
 	answers_seal(all, size);
 	answers_writer_free(w);
 	return cache_write(cache, key, file_names[names], all, size, e);
@@ -312,9 +295,9 @@ int answers_write(struct answers_writer *w, int cache, const struct cache_key *k
 
 void answers_writer_free(struct answers_writer *w)
 {
-	free(w->entry);
-	free(w->frame);
-	free(w->text);
+	vec_free(&w->entry);
+	vec_free(&w->frame);
+	vec_free(&w->text);
 	map_free(&w->texts);
 	*w = (struct answers_writer){ 0 };
 }

@@ -11,12 +11,8 @@
 #ifndef KYMO_SYM_NAMES_ANSWERS_H
 #define KYMO_SYM_NAMES_ANSWERS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/err.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "sym/elf/elf.h"
 
 /* What the answers were made from; more than that now makes them stale. */
@@ -58,8 +54,7 @@ struct answers {
 	size_t size;
 };
 
-/* -ENOENT when there is none that can be used. id: what the file has to have; of len 0: anything.
- */
+/* -ENOENT: there is none that can be used. id: what the file has to have; of len 0: anything. */
 int answers_open(struct answers *a, int cache, const struct cache_key *key,
 		 const struct build_id *id, enum answers_names names);
 void answers_close(struct answers *a);
@@ -82,12 +77,10 @@ static inline const char *answers_text(const struct answers *a, uint32_t at)
 
 /* Making a new one. Entries in any order; of two with one address the first counts. */
 struct answers_writer {
-	struct answers_entry *entry;
-	struct answers_frame *frame;
-	size_t n, cap, nframe, frame_cap;
+	VEC(struct answers_entry) entry;
+	VEC(struct answers_frame) frame;
+	VEC(char) text;
 	struct map texts; /* address of a text to 1 + its offset: callers give interned ones */
-	char *text;
-	size_t ntext, text_cap;
 };
 uint32_t answers_add_text(struct answers_writer *w, const char *s); /* NULL gives ANSWERS_NONE */
 /* frames' texts are already offsets. */

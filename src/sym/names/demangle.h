@@ -10,8 +10,6 @@
 #ifndef KYMO_SYM_NAMES_DEMANGLE_H
 #define KYMO_SYM_NAMES_DEMANGLE_H
 
-#include <stdbool.h>
-
 #include "base/str.h"
 
 #define DEMANGLE_PARAMS 1u /* with parameters, return types and [clone .cold] */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/names/dso.h"
 
-#include <string.h>
 #include <sys/auxv.h>
 
 #include "sym/find/archive.h"
@@ -354,16 +353,21 @@ static void resolve_lines(struct dso *d, bool lines, struct dso_answer *a)
 
 	if (!dw)
 		return;
-	a->nframes = lines ? dwarf_lookup(dw, a->vaddr, frames, DSO_FRAMES_MAX)
-			   : dwarf_inlined(dw, a->vaddr, frames, DSO_FRAMES_MAX);
+	a->nframes = dwarf_lookup(dw, a->vaddr, lines, frames, DSO_FRAMES_MAX);
 	for (unsigned i = 0; i < a->nframes; i++)
 		a->frames[i] = (struct dso_frame){ frames[i].name, frames[i].file, frames[i].line };
-	/* The symbol says which clone it is (.cold, .isra.0), and is what reports show without
-	 * lines. */
+	/* The symbol says which clone it is (.cold, .isra.0), and is shown without lines, too. */
 	if (a->nframes && a->name)
 		a->frames[a->nframes - 1].name = a->name;
 	else if (a->nframes)
 		a->name = a->frames[a->nframes - 1].name;
+}
+
+static void answer(struct dso_answer *a, const char *name, uint64_t start, uint64_t end)
+{
+	a->name = name;
+	a->start = start;
+	a->end = end;
 }
 
 static void dso_resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer *a)
@@ -374,9 +378,7 @@ static void dso_resolve_kernel(const struct dso *d, uint64_t addr, struct dso_an
 	a->vaddr = addr - d->slide;
 	s = d->file ? symtab_find(&d->tab, a->vaddr) : NULL;
 	if (s) {
-		a->name = s->name;
-		a->start = s->start + d->slide;
-		a->end = s->end + d->slide;
+		answer(a, s->name, s->start + d->slide, s->end + d->slide);
 		return;
 	}
 	/* modules are not in vmlinux */
@@ -387,10 +389,8 @@ static void dso_resolve_kernel(const struct dso *d, uint64_t addr, struct dso_an
 	if (!d->exact && k.end == addr + 1 && strncmp(k.name, "__pfx_", 6) == 0 &&
 	    !kallsyms_find(&d->kernel, addr + 1, &k))
 		return;
-	a->name = k.name;
+	answer(a, k.name, k.start, k.end);
 	a->module = *k.module ? k.module : NULL;
-	a->start = k.start;
-	a->end = k.end;
 }
 
 /*
@@ -419,24 +419,18 @@ static void resolve_elf(struct dso *d, uint64_t addr, struct dso_answer *a)
 	s = t ? symtab_find(t, a->vaddr) : NULL;
 	if (!s && t && !d->exact && (s = entered(t, a->vaddr)))
 		a->vaddr++;
-	if (!s)
-		return;
-	a->name = s->name;
-	a->start = s->start + bias;
-	a->end = s->end + bias;
+	if (s)
+		answer(a, s->name, s->start + bias, s->end + bias);
 }
 
 static void resolve_perfmap(struct dso *d, uint64_t addr, struct dso_answer *a)
 {
 	const struct perfmap_sym *s = perfmap_find(&d->perfmap, addr);
 
-	if (!s) {
+	if (s)
+		answer(a, s->name, s->start, s->end);
+	else
 		d->missed = true;
-		return;
-	}
-	a->name = s->name;
-	a->start = s->start;
-	a->end = s->end;
 }
 
 /* 1 + the number of the code in the dump stands in the upper half (SYMBOLS_JIT_ADDR). */
@@ -449,10 +443,9 @@ static void resolve_jitdump(const struct dso *d, uint64_t addr, struct dso_answe
 	if (at >= d->jitdump.ncode)
 		return;
 	c = &d->jitdump.code[at];
-	a->name = c->name;
-	a->start = addr & ~(uint64_t)UINT32_MAX;
-	a->end = a->start + (c->end - c->start);
-	a->vaddr = c->start + (addr & UINT32_MAX);
+	addr &= ~(uint64_t)UINT32_MAX;
+	answer(a, c->name, addr, addr + (c->end - c->start));
+	a->vaddr = c->start + (a->addr & UINT32_MAX);
 	l = jitdump_line(&d->jitdump, c, a->vaddr);
 	if (l)
 		a->frames[a->nframes++] = (struct dso_frame){ c->name, l->file, l->line };

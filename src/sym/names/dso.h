@@ -10,10 +10,7 @@
 #define KYMO_SYM_NAMES_DSO_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
-#include "sym/dwarf/dwarf.h"
-#include "sym/elf/symtab.h"
 #include "sym/find/find.h"
 #include "sym/jit/jitdump.h"
 #include "sym/jit/perfmap.h"
@@ -94,8 +91,8 @@ const struct answers_entry *dso_known(struct dso *d, enum answers_names names, u
 uint32_t dso_sources(const struct dso *d);
 /* By what answers are kept; CACHE_NONE: they are not. It is open, or the kernel's. */
 struct cache_key dso_key(const struct dso *d);
-/* Read a JIT's file again, which grows, if something was not found in it. Whether it was. Not while
- * others ask. */
+/* Read a JIT's file again, which grows, if something was missing. Whether it was. Not while others
+ * ask. */
 bool dso_refresh(struct dso *d);
 
 #endif

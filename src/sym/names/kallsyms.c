@@ -2,8 +2,6 @@
 #include "sym/names/kallsyms.h"
 
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/sort.h"
@@ -260,7 +258,6 @@ bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym 
 void kallsyms_symtab(const struct kallsyms *k, struct symtab *ret)
 {
 	*ret = (struct symtab){ 0 };
-	symtab_reserve(ret, k->list.n);
 	for (size_t i = 0; i < k->list.n; i++) {
 		const struct kallsyms_entry *s = &k->list.data[i];
 		bool upper = s->type >= 'A' && s->type <= 'Z';

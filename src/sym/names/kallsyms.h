@@ -14,7 +14,6 @@
 #ifndef KYMO_SYM_NAMES_KALLSYMS_H
 #define KYMO_SYM_NAMES_KALLSYMS_H
 
-#include "base/err.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"

@@ -5,14 +5,8 @@
  */
 #include "sym/names/sym.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/map.h"
 #include "event/task.h"
 #include "sym/find/cache.h"
-#include "sym/names/dso.h"
 #include "sym/names/sym_impl.h"
 
 static uint32_t add_dso(struct symbols *s, enum dso_kind kind, const struct find_want *want)

@@ -22,12 +22,6 @@
 #ifndef KYMO_SYM_NAMES_SYM_H
 #define KYMO_SYM_NAMES_SYM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/err.h"
-#include "sym/elf/elf.h"
 #include "sym/find/find.h"
 
 #define SYMBOLS_NONE UINT32_MAX /* no such text: an unknown name, no file */
@@ -49,8 +43,7 @@ struct symbols_opts {
 	void *progress_ctx;
 	bool raw_names; /* do not demangle */
 	bool params;	/* demangle with parameters */
-	bool exact; /* addresses are meant as they are: none is one less than where a call returns
-		     */
+	bool exact; /* addresses are meant as they are: none is one less than a return address */
 	unsigned threads; /* 0: as many as there are CPUs */
 };
 

@@ -2,13 +2,9 @@
 /*
  * One question's answer: from an earlier run, or from the file; readable, and interned.
  */
-#include <stdatomic.h>
-#include <string.h>
 
-#include "base/map.h"
 #include "event/trace.h"
 #include "sym/names/demangle.h"
-#include "sym/names/dso.h"
 #include "sym/names/sym_impl.h"
 
 void symbols_forget_recent(struct symbols *s)

@@ -3,12 +3,9 @@
  * Many questions at once, answered by several threads. Threads collect raw texts in memory of their
  * own; interning happens afterwards in one, so that nothing shared is written while they run.
  */
-#include <stdatomic.h>
-#include <stdlib.h>
 
 #include "base/pool.h"
 #include "base/sort.h"
-#include "sym/names/dso.h"
 #include "sym/names/sym_impl.h"
 
 #define CHUNK 256 /* addresses of a file that a thread takes at a time */

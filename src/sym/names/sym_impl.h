@@ -3,8 +3,6 @@
 #ifndef KYMO_SYM_NAMES_SYM_IMPL_H
 #define KYMO_SYM_NAMES_SYM_IMPL_H
 
-#include "base/map.h"
-#include "base/vec.h"
 #include "sym/names/dso.h"
 #include "sym/names/sym.h"
 

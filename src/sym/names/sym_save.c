@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers for the next run, in the cache folder. */
-#include <stdatomic.h>
-#include <string.h>
 
-#include "base/str.h"
 #include "sym/find/cache.h"
-#include "sym/names/answers.h"
 #include "sym/names/sym_impl.h"
 
 enum answers_names symbols_way_of_names(const struct symbols *s)

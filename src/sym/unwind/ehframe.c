@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 
 #include "base/map.h"
-#include "base/mem.h"
 
 #define STATE_DEPTH 32 /* of remember_state; compilers need 1 or 2 */
 
@@ -211,8 +210,8 @@ static struct cie *cie_get(struct ehframe_builder *b, struct cie *cache,
 	c->ok = cfi_cie_at(section, pos, &c->c);
 	c->c.pos = pos;
 	c->c.section = section;
-	/* Nothing is known before the CIE says it; on aarch64 an untouched link register is the
-	 * return address. */
+	/* Nothing is known before the CIE says it, but on aarch64 that the link register is the ra.
+	 */
 	c->initial = (struct ehframe_state){ .lost = EHFRAME_LOST_CFA | EHFRAME_LOST_RA };
 	if (b->f->machine == EM_AARCH64) {
 		c->initial.rule.ra = EHFRAME_RA_REG;

@@ -49,9 +49,8 @@ struct ehframe_builder {
 	uint32_t cap_slots;
 	uint32_t n_fdes, n_bad, n_full;
 	bool wants_bx, with_bx; /* a CFA is based on rbx; rules follow rbx */
-	uint64_t work_left; /* bytes of instructions that may still be run: hostile files end there
-			     */
-	uint64_t text_left; /* bytes of code that may still be looked at */
+	uint64_t work_left;	/* bytes of instructions that may still be run */
+	uint64_t text_left;	/* bytes of code that may still be looked at */
 };
 
 /* The number of a rule; EHFRAME_RULE_FULL once there are too many. */

@@ -8,12 +8,9 @@
  */
 #include "sym/unwind/ehframe.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/map.h"
-#include "base/mem.h"
 #include "sym/find/cache.h"
 
 #define MAGIC 0x3466686567796d6bu /* changes with the layout or the meaning of rules */

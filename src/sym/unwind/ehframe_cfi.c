@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/unwind/ehframe_cfi.h"
 
-#include <stdlib.h>
-
 #include "base/sort.h"
 #include "base/vec.h"
 
@@ -163,84 +161,83 @@ bool cfi_fde_parse(const struct cfi_entry *en, const struct cfi_cie *cie, struct
 	return true;
 }
 
+/* What follows the code of an instruction, behind a register where it has one. */
+enum cfi_operand {
+	NOTHING,
+	ADDRESS,
+	BYTES_1, /* of code_align */
+	BYTES_2,
+	BYTES_4,
+	NUMBER,
+	SCALED,	  /* of data_align */
+	SCALED_S, /* the same, with a sign */
+	NEGATED,
+	EXPRESSION,
+};
+
 void cfi_op_extended(struct bytes *r, uint8_t code, const struct cfi_cie *cie, struct cfi_op *op)
 {
-	uint64_t daf = (uint64_t)cie->data_align;
+	static const struct {
+		uint8_t known, kind, reg, operand;
+	} ops[] = {
+		[0x00] = { 1, CFI_NOP },
+		[0x01] = { 1, CFI_SET_LOC, 0, ADDRESS },
+		[0x02] = { 1, CFI_ADVANCE, 0, BYTES_1 },
+		[0x03] = { 1, CFI_ADVANCE, 0, BYTES_2 },
+		[0x04] = { 1, CFI_ADVANCE, 0, BYTES_4 },
+		[0x05] = { 1, CFI_OFFSET, 1, SCALED },
+		[0x06] = { 1, CFI_RESTORE, 1 },
+		[0x07] = { 1, CFI_UNDEFINED, 1 },
+		[0x08] = { 1, CFI_SAME, 1 },
+		[0x09] = { 1, CFI_REGISTER, 1, NUMBER },
+		[0x0a] = { 1, CFI_REMEMBER },
+		[0x0b] = { 1, CFI_RESTORE_STATE },
+		[0x0c] = { 1, CFI_DEF_CFA, 1, NUMBER },
+		[0x0d] = { 1, CFI_DEF_CFA_REG, 1 },
+		[0x0f] = { 1, CFI_DEF_CFA_EXPR, 0, EXPRESSION },
+		[0x10] = { 1, CFI_EXPR, 1, EXPRESSION },
+		[0x11] = { 1, CFI_OFFSET, 1, SCALED_S },
+		[0x12] = { 1, CFI_DEF_CFA, 1, SCALED_S },
+		[0x13] = { 1, CFI_DEF_CFA_OFF, 0, SCALED_S },
+		[0x14] = { 1, CFI_VAL_OFFSET, 1, SCALED },
+		[0x15] = { 1, CFI_VAL_OFFSET, 1, SCALED_S },
+		[0x16] = { 1, CFI_VAL_EXPR, 1, EXPRESSION },
+		/* AArch64: whether a return address is signed; its bits are the same */
+		[0x2c] = { 1, CFI_NOP },
+		[0x2d] = { 1, CFI_NOP },
+		[0x2e] = { 1, CFI_NOP, 0, NUMBER }, /* GNU_args_size: only for landing pads */
+		[0x2f] = { 1, CFI_OFFSET, 1, NEGATED },
+	};
+	uint64_t scale = (uint64_t)cie->data_align;
 
 	op->kind = CFI_NOP;
-	if ((code >= 0x05 && code <= 0x09) || code == 0x0c || code == 0x0d ||
-	    (code >= 0x10 && code <= 0x12) || (code >= 0x14 && code <= 0x16) || code == 0x2f) {
+	if (code >= ARRAY_SIZE(ops) || !ops[code].known) {
+		r->bad = true;
+		return;
+	}
+	op->kind = ops[code].kind;
+	if (ops[code].reg) {
 		uint64_t reg = bytes_uleb(r);
 
 		op->reg = reg > UINT32_MAX ? UINT32_MAX : (uint32_t)reg;
 	}
-	switch (code) {
-	case 0x00: /* nop */
-	case 0x2c: /* AARCH64_negate_ra_state_with_pc */
-	case 0x2d: /* AARCH64_negate_ra_state: signed or not, the address bits are the same */
-		return;
-	case 0x01:
-		op->kind = CFI_SET_LOC;
-		op->value = (int64_t)cfi_pointer(r, cie->enc, cie->section);
-		return;
-	case 0x02:
-	case 0x03:
-	case 0x04:
-		op->kind = CFI_ADVANCE;
+	switch (ops[code].operand) {
+	case ADDRESS: op->value = (int64_t)cfi_pointer(r, cie->enc, cie->section); break;
+	case BYTES_1:
+	case BYTES_2:
+	case BYTES_4:
 		op->value = (int64_t)(bytes_uint(r, 1u << (code - 2)) * cie->code_align);
-		return;
-	case 0x05: /* offset_extended */
-		op->kind = CFI_OFFSET;
-		op->value = (int64_t)(bytes_uleb(r) * daf);
-		return;
-	case 0x06: op->kind = CFI_RESTORE; return;
-	case 0x07: op->kind = CFI_UNDEFINED; return;
-	case 0x08: op->kind = CFI_SAME; return;
-	case 0x09:
-		op->kind = CFI_REGISTER;
-		op->value = (int64_t)bytes_uleb(r);
-		return;
-	case 0x0a: op->kind = CFI_REMEMBER; return;
-	case 0x0b: op->kind = CFI_RESTORE_STATE; return;
-	case 0x0c:
-		op->kind = CFI_DEF_CFA;
-		op->value = (int64_t)bytes_uleb(r);
-		return;
-	case 0x0d: op->kind = CFI_DEF_CFA_REG; return;
-	case 0x0f:
-	case 0x10:
-	case 0x16:
-		op->kind = code == 0x0f ? CFI_DEF_CFA_EXPR : code == 0x10 ? CFI_EXPR : CFI_VAL_EXPR;
+		break;
+	case NUMBER: op->value = (int64_t)bytes_uleb(r); break;
+	case SCALED: op->value = (int64_t)(bytes_uleb(r) * scale); break;
+	case SCALED_S: op->value = (int64_t)((uint64_t)bytes_sleb(r) * scale); break;
+	case NEGATED: op->value = (int64_t)(0 - bytes_uleb(r) * scale); break;
+	case EXPRESSION:
 		op->value = (int64_t)bytes_uleb(r);
 		op->block = r->p;
 		bytes_skip(r, (uint64_t)op->value);
-		return;
-	case 0x11: /* offset_extended_sf */
-		op->kind = CFI_OFFSET;
-		op->value = (int64_t)((uint64_t)bytes_sleb(r) * daf);
-		return;
-	case 0x12: /* def_cfa_sf */
-		op->kind = CFI_DEF_CFA;
-		op->value = (int64_t)((uint64_t)bytes_sleb(r) * daf);
-		return;
-	case 0x13: /* def_cfa_offset_sf */
-		op->kind = CFI_DEF_CFA_OFF;
-		op->value = (int64_t)((uint64_t)bytes_sleb(r) * daf);
-		return;
-	case 0x14:
-		op->kind = CFI_VAL_OFFSET;
-		op->value = (int64_t)(bytes_uleb(r) * daf);
-		return;
-	case 0x15: /* val_offset_sf */
-		op->kind = CFI_VAL_OFFSET;
-		op->value = (int64_t)((uint64_t)bytes_sleb(r) * daf);
-		return;
-	case 0x2e: /* GNU_args_size: only for landing pads */ bytes_uleb(r); return;
-	case 0x2f: /* GNU_negative_offset_extended */
-		op->kind = CFI_OFFSET;
-		op->value = (int64_t)(0 - bytes_uleb(r) * daf);
-		return;
-	default: r->bad = true;
+		break;
+	default: break;
 	}
 }
 
@@ -281,8 +278,7 @@ struct cfi_place cfi_search_get(const struct ehframe *f, const struct cfi_search
 	};
 }
 
-/* By address; of equal ones the last is kept: the later in the section, .eh_frame before the other.
- */
+/* By address; of equal ones the last is kept: .eh_frame before .debug_frame, then by place. */
 static int place_compare(const void *a, const void *b)
 {
 	const struct cfi_place *x = a, *y = b;

@@ -84,8 +84,7 @@ static inline const struct cfi_section *cfi_place_section(const struct ehframe *
 	return p->debug ? &f->debug : &f->frame;
 }
 
-/* The search table of .eh_frame_hdr; n is 0 when there is none of the usual kind, or it is not all
- * there is to search. */
+/* The search table of .eh_frame_hdr; n is 0 when it is not of the usual kind, or not complete. */
 struct cfi_search {
 	const uint8_t *table; /* pairs of int32: address, FDE, both relative to the header */
 	size_t n;

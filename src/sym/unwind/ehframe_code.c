@@ -17,8 +17,7 @@
 #define OVERLAP 32 /* of windows: longer than anything that is looked for */
 #define X86_SIGRETURN 9
 
-/* What the kernel puts on the stack: the offset of the saved registers from sp in the trampoline.
- */
+/* What the kernel puts on the stack: where registers are saved, from sp in the trampoline. */
 static const struct ehframe_rule x86_signal = {
 	.cfa = EHFRAME_CFA_DEREF_SP,
 	.cfa_off = 160,
@@ -151,8 +150,7 @@ static void x86_scan(const struct gap *g)
 
 	for (size_t i = (0 - g->off) % 16; sig < g->n || g->n - i >= 16; i += 16) {
 		for (; sig < g->n && (sig < i || g->n - i < 16); sig = x86_sigreturn(g, sig + 1))
-			/* The handler returns to its first byte: lookups are for the byte before.
-			 */
+			/* The handler returns to its first byte; asked is the byte before. */
 			ehframe_code_put(g, sig ? sig - 1 : 0, X86_SIGRETURN + (sig ? 1 : 0),
 					 &x86_signal);
 		if (i >= g->n || g->n - i < 16)
@@ -164,29 +162,21 @@ static void x86_scan(const struct gap *g)
 	}
 }
 
-static uint32_t ehframe_code_word(const uint8_t *p)
-{
-	uint32_t w;
-
-	memcpy(&w, p, 4);
-	return w;
-}
-
 /* [bti c] adrp x16; ldr x17, [x16, ..]; add x16, x16, ..; [autia1716]; br x17 */
 static size_t arm_plt_len(const uint8_t *p, size_t left)
 {
 	size_t n = 0;
 
-	if (left >= 4 && ehframe_code_word(p) == 0xd503245f)
+	if (left >= 4 && bytes_at32(p) == 0xd503245f)
 		n += 4;
-	if (left < n + 16 || (ehframe_code_word(p + n) & 0x9f00001f) != 0x90000010 ||
-	    (ehframe_code_word(p + n + 4) & 0xffc003ff) != 0xf9400211 ||
-	    (ehframe_code_word(p + n + 8) & 0xffc003ff) != 0x91000210)
+	if (left < n + 16 || (bytes_at32(p + n) & 0x9f00001f) != 0x90000010 ||
+	    (bytes_at32(p + n + 4) & 0xffc003ff) != 0xf9400211 ||
+	    (bytes_at32(p + n + 8) & 0xffc003ff) != 0x91000210)
 		return 0;
 	n += 12;
-	if (ehframe_code_word(p + n) == 0xd503219f)
+	if (bytes_at32(p + n) == 0xd503219f)
 		n += 4;
-	return left >= n + 4 && ehframe_code_word(p + n) == 0xd61f0220 ? n + 4 : 0;
+	return left >= n + 4 && bytes_at32(p + n) == 0xd61f0220 ? n + 4 : 0;
 }
 
 /* Recognises what starts at text[i]; how many bytes it took, 0 for nothing. */
@@ -197,8 +187,8 @@ static size_t arm_at(const struct gap *g, size_t i)
 
 	if (left < 8 || (g->off + i) % 4)
 		return 0;
-	if (ehframe_code_word(p) == 0xd2801168 &&
-	    ehframe_code_word(p + 4) == 0xd4000001) { /* mov x8, #139; svc #0 */
+	if (bytes_at32(p) == 0xd2801168 &&
+	    bytes_at32(p + 4) == 0xd4000001) { /* mov x8, #139; svc #0 */
 		ehframe_code_put(g, i ? i - 1 : 0, 8 + (i ? 1 : 0), &arm_signal);
 		return 8;
 	}
@@ -207,7 +197,7 @@ static size_t arm_at(const struct gap *g, size_t i)
 		ehframe_code_put(g, i, len, &arm_leaf);
 		return len;
 	}
-	if (ehframe_code_word(p) == 0xa9bf7bf0) { /* stp x16, x30, [sp, #-16]! */
+	if (bytes_at32(p) == 0xa9bf7bf0) { /* stp x16, x30, [sp, #-16]! */
 		len = arm_plt_len(p + 4, left - 4);
 		if (len) {
 			ehframe_code_put(g, i, 4, &arm_leaf);

@@ -8,7 +8,6 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/mem.h"

@@ -6,8 +6,6 @@
 #ifndef KYMO_SYM_UNWIND_FRAME_H
 #define KYMO_SYM_UNWIND_FRAME_H
 
-#include <string.h>
-
 #include "sym/unwind/ehframe_cfi.h"
 #include "sym/unwind/unwind.h"
 

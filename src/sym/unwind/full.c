@@ -5,29 +5,17 @@
  */
 #include "sym/unwind/frame.h"
 
-#include <errno.h>
-
 #include "base/mem.h"
 
-enum rule_kind {
-	RULE_UNSPECIFIED, /* as the ABI has it */
-	RULE_UNDEFINED,
-	RULE_SAME,
-	RULE_OFFSET,
-	RULE_VAL_OFFSET,
-	RULE_REGISTER,
-	RULE_EXPR,
-	RULE_VAL_EXPR,
-};
-
+/* By the instruction that made it; CFI_NOP: none did, it is as the ABI has it. */
 struct rule {
-	enum rule_kind kind;
+	enum cfi_op_kind kind;
 	int64_t value; /* offset, register, or length of block */
 	const uint8_t *block;
 };
 
 struct row {
-	struct rule cfa; /* RULE_OFFSET: register cfa_reg + value; RULE_EXPR */
+	struct rule cfa; /* CFI_OFFSET: register cfa_reg + value; CFI_EXPR */
 	uint32_t cfa_reg;
 	int64_t cfa_off; /* of the last register, which outlives an expression */
 	struct rule reg[UNWIND_REGS];
@@ -42,18 +30,11 @@ struct interpreter {
 	bool in_cie;
 };
 
-static void set_register(struct row *row, uint32_t reg, enum rule_kind kind,
-			 const struct cfi_op *op)
-{
-	if (reg < UNWIND_REGS)
-		row->reg[reg] = (struct rule){ kind, op->value, op->block };
-}
-
 static void set_cfa(struct row *row, uint32_t reg, int64_t off)
 {
 	row->cfa_reg = reg;
 	row->cfa_off = off;
-	row->cfa = (struct rule){ .kind = RULE_OFFSET, .value = off };
+	row->cfa = (struct rule){ .kind = CFI_OFFSET, .value = off };
 }
 
 static bool apply(struct interpreter *in, const struct cfi_op *op)
@@ -64,13 +45,16 @@ static bool apply(struct interpreter *in, const struct cfi_op *op)
 	case CFI_NOP:
 	case CFI_ADVANCE:
 	case CFI_SET_LOC: break;
-	case CFI_OFFSET: set_register(row, op->reg, RULE_OFFSET, op); break;
-	case CFI_VAL_OFFSET: set_register(row, op->reg, RULE_VAL_OFFSET, op); break;
-	case CFI_UNDEFINED: set_register(row, op->reg, RULE_UNDEFINED, op); break;
-	case CFI_SAME: set_register(row, op->reg, RULE_SAME, op); break;
-	case CFI_REGISTER: set_register(row, op->reg, RULE_REGISTER, op); break;
-	case CFI_EXPR: set_register(row, op->reg, RULE_EXPR, op); break;
-	case CFI_VAL_EXPR: set_register(row, op->reg, RULE_VAL_EXPR, op); break;
+	case CFI_OFFSET:
+	case CFI_VAL_OFFSET:
+	case CFI_UNDEFINED:
+	case CFI_SAME:
+	case CFI_REGISTER:
+	case CFI_EXPR:
+	case CFI_VAL_EXPR:
+		if (op->reg < UNWIND_REGS)
+			row->reg[op->reg] = (struct rule){ op->kind, op->value, op->block };
+		break;
 	case CFI_RESTORE:
 		if (in->in_cie)
 			return false;
@@ -93,10 +77,10 @@ static bool apply(struct interpreter *in, const struct cfi_op *op)
 	case CFI_DEF_CFA_REG: set_cfa(row, op->reg, row->cfa_off); break;
 	case CFI_DEF_CFA_OFF:
 		row->cfa_off = op->value;
-		if (row->cfa.kind == RULE_OFFSET)
+		if (row->cfa.kind == CFI_OFFSET)
 			row->cfa.value = op->value;
 		break;
-	case CFI_DEF_CFA_EXPR: row->cfa = (struct rule){ RULE_EXPR, op->value, op->block }; break;
+	case CFI_DEF_CFA_EXPR: row->cfa = (struct rule){ CFI_EXPR, op->value, op->block }; break;
 	}
 	return true;
 }
@@ -147,26 +131,25 @@ static bool recover(struct unwind_work *w, const struct rule *rule, unsigned reg
 	uint64_t addr;
 
 	switch (rule->kind) {
-	case RULE_UNSPECIFIED:
-	case RULE_SAME:
+	case CFI_NOP:
+	case CFI_SAME:
 		*ret = old->r[reg];
 		return (old->known >> reg & 1) &&
-		       (rule->kind == RULE_SAME || saved_by_callee(w->x86, reg));
-	case RULE_UNDEFINED: return false;
-	case RULE_OFFSET: return unwind_read(w, cfa + (uint64_t)rule->value, ret);
-	case RULE_VAL_OFFSET: *ret = cfa + (uint64_t)rule->value; return true;
-	case RULE_REGISTER:
+		       (rule->kind == CFI_SAME || saved_by_callee(w->x86, reg));
+	case CFI_OFFSET: return unwind_read(w, cfa + (uint64_t)rule->value, ret);
+	case CFI_VAL_OFFSET: *ret = cfa + (uint64_t)rule->value; return true;
+	case CFI_REGISTER:
 		if (rule->value < 0 || rule->value >= UNWIND_REGS ||
 		    !(old->known >> rule->value & 1))
 			return false;
 		*ret = old->r[rule->value];
 		return true;
-	case RULE_EXPR:
+	case CFI_EXPR:
 		return unwind_expr(w, rule->block, (size_t)rule->value, &cfa, old, &addr) &&
 		       unwind_read(w, addr, ret);
-	case RULE_VAL_EXPR: return unwind_expr(w, rule->block, (size_t)rule->value, &cfa, old, ret);
+	case CFI_VAL_EXPR: return unwind_expr(w, rule->block, (size_t)rule->value, &cfa, old, ret);
+	default: return false;
 	}
-	return false;
 }
 
 static enum unwind_end evaluate(struct unwind_work *w, const struct row *row, unsigned ra_reg,
@@ -176,30 +159,30 @@ static enum unwind_end evaluate(struct unwind_work *w, const struct row *row, un
 	unsigned sp = unwind_sp_reg(w->x86);
 	uint64_t cfa, ra;
 
-	if (row->cfa.kind == RULE_OFFSET) {
+	if (row->cfa.kind == CFI_OFFSET) {
 		if (row->cfa_reg >= UNWIND_REGS || !(old.known >> row->cfa_reg & 1))
 			return UNWIND_NO_REGISTER;
 		cfa = old.r[row->cfa_reg] + (uint64_t)row->cfa.value;
-	} else if (row->cfa.kind != RULE_EXPR) {
+	} else if (row->cfa.kind != CFI_EXPR) {
 		return UNWIND_BAD_TABLE;
 	} else if (!unwind_expr(w, row->cfa.block, (size_t)row->cfa.value, NULL, &old, &cfa)) {
 		return w->truncated ? UNWIND_TRUNCATED : UNWIND_BAD_TABLE;
 	}
 	if (ra_reg >= UNWIND_REGS)
 		return UNWIND_BAD_TABLE;
-	if (row->reg[ra_reg].kind == RULE_UNDEFINED)
+	if (row->reg[ra_reg].kind == CFI_UNDEFINED)
 		return UNWIND_BOTTOM;
 	regs->known = 0;
 	for (unsigned i = 0; i < UNWIND_REGS; i++)
 		if (recover(w, &row->reg[i], i, cfa, &old, &regs->r[i]))
 			regs->known |= (uint64_t)1 << i;
 	/* The caller's stack pointer is the CFA unless the row says otherwise. */
-	if (row->reg[sp].kind == RULE_UNSPECIFIED || !(regs->known >> sp & 1)) {
+	if (row->reg[sp].kind == CFI_NOP || !(regs->known >> sp & 1)) {
 		regs->r[sp] = cfa;
 		regs->known |= (uint64_t)1 << sp;
 	}
 	if (!(regs->known >> ra_reg & 1))
-		return row->reg[ra_reg].kind == RULE_OFFSET || row->reg[ra_reg].kind == RULE_EXPR
+		return row->reg[ra_reg].kind == CFI_OFFSET || row->reg[ra_reg].kind == CFI_EXPR
 			       ? unwind_read_failed(w)
 			       : UNWIND_NO_REGISTER;
 	ra = regs->r[ra_reg] & w->ra_mask;
@@ -218,7 +201,7 @@ bool ehframe_cfa(const struct ehframe *f, uint64_t vaddr, unsigned *reg, int64_t
 	if (!cfi_find(f, vaddr, &cie, &fde))
 		return false;
 	in = mem_alloc(sizeof(*in));
-	ok = find_row(in, &cie, &fde, vaddr) && in->row.cfa.kind == RULE_OFFSET;
+	ok = find_row(in, &cie, &fde, vaddr) && in->row.cfa.kind == CFI_OFFSET;
 	if (ok) {
 		*reg = in->row.cfa_reg;
 		*off = in->row.cfa.value;

@@ -44,6 +44,11 @@ const char *unwind_end_text(enum unwind_end end)
 	return end < UNWIND_END_MAX ? end_names[end][1] : "ended for an unknown reason";
 }
 
+static bool unwind_has(const struct unwind_regs *regs, unsigned reg)
+{
+	return regs->known >> reg & 1;
+}
+
 uint64_t unwind_ip(const struct unwind_regs *r)
 {
 	return r->r[unwind_pc_reg(r->machine == EM_X86_64)];
@@ -244,7 +249,7 @@ static enum unwind_end step_rule(struct unwind_work *w, const struct ehframe_rul
 	return UNWIND_NONE;
 }
 
-/* All registers where a signal interrupted: as the kernel lays them out, sp being the trampoline's.
+/* All registers where a signal interrupted, as the kernel lays them out above the trampoline's sp.
  */
 static void signal_regs(struct unwind_work *w, uint64_t sp, struct unwind_regs *regs)
 {
@@ -258,11 +263,6 @@ static void signal_regs(struct unwind_work *w, uint64_t sp, struct unwind_regs *
 		if (unwind_read(w, sp + (w->x86 ? 40 : 312) + 8u * i, &regs->r[reg]))
 			regs->known |= (uint64_t)1 << reg;
 	}
-}
-
-static void unwind_add(struct unwind_result *ret, uint64_t *chain, uint64_t ip)
-{
-	chain[ret->n++] = ip;
 }
 
 /*
@@ -359,18 +359,17 @@ static struct frame first_frame(const struct unwind_work *w)
 	unsigned fp_reg = unwind_fp_reg(w->x86);
 	struct frame f = { .ip = unwind_ip(regs), .sp = w->stack_start, .sp_known = true };
 
-	f.fp = regs->known >> fp_reg & 1 ? regs->r[fp_reg] : 0;
+	f.fp = unwind_has(regs, fp_reg) ? regs->r[fp_reg] : 0;
 	f.bx = regs->r[EHFRAME_X86_BX];
-	f.bx_known = w->x86 && (regs->known >> EHFRAME_X86_BX & 1);
+	f.bx_known = w->x86 && unwind_has(regs, EHFRAME_X86_BX);
 	if (!w->x86) {
 		f.lr = regs->r[EHFRAME_ARM64_LR];
-		f.lr_known = regs->known >> EHFRAME_ARM64_LR & 1;
+		f.lr_known = unwind_has(regs, EHFRAME_ARM64_LR);
 	}
 	return f;
 }
 
-/* From f on by compact rows only; UNWIND_NEEDS_FULL and UNWIND_NO_REGISTER may be cured by full
- * evaluation. */
+/* By compact rows only. Full evaluation may cure UNWIND_NEEDS_FULL and UNWIND_NO_REGISTER. */
 static enum unwind_end walk_rows(struct unwind_work *w, struct frame f, uint64_t *chain,
 				 uint32_t max, struct unwind_result *ret)
 {
@@ -381,7 +380,7 @@ static enum unwind_end walk_rows(struct unwind_work *w, struct frame f, uint64_t
 
 		if (ret->n == max)
 			return UNWIND_DEPTH;
-		unwind_add(ret, chain, f.ip);
+		chain[ret->n++] = f.ip;
 		ret->end_pc = f.ip;
 		r = rule_of(w, &f);
 		if (!r)
@@ -400,11 +399,6 @@ static enum unwind_end walk_rows(struct unwind_work *w, struct frame f, uint64_t
 		if (end != UNWIND_NONE)
 			return end;
 	}
-}
-
-static bool unwind_has(const struct unwind_regs *regs, unsigned reg)
-{
-	return regs->known >> reg & 1;
 }
 
 /* One frame with all registers, by what the compact rule or the frame pointer says. */
@@ -488,7 +482,7 @@ static enum unwind_end walk_full(struct unwind_work *w, uint64_t *chain, uint32_
 		if (ret->n == max)
 			return UNWIND_DEPTH;
 		ret->end_pc = unwind_ip(&regs);
-		unwind_add(ret, chain, ret->end_pc);
+		chain[ret->n++] = ret->end_pc;
 		end = step_full(w, &regs, &is_return, ret);
 	} while (end == UNWIND_NONE);
 	return end;
@@ -503,8 +497,7 @@ static struct unwind_work work_of(const struct unwind_input *in, struct unwind_c
 	return w;
 }
 
-/* When the rows did not do: from the start, since only so are all registers known where a rule
- * needs them. */
+/* Rows did not do: from the start, since only so are all registers known where one is needed. */
 static void walk_again(struct unwind_work *w, uint64_t *chain, uint32_t max,
 		       struct unwind_result *ret)
 {
@@ -570,7 +563,7 @@ static inline bool lane_step(struct lane *l)
 	__builtin_prefetch(j->in.stack + l->next.ra_at);
 	if (l->next.fp_saved)
 		__builtin_prefetch(j->in.stack + l->next.fp_at);
-	unwind_add(&j->ret, j->chain, l->f.ip);
+	j->chain[j->ret.n++] = l->f.ip;
 	j->ret.end_pc = l->f.ip;
 	return true;
 }

@@ -12,11 +12,6 @@
 #ifndef KYMO_SYM_UNWIND_UNWIND_H
 #define KYMO_SYM_UNWIND_UNWIND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/err.h"
 #include "sym/unwind/ehframe.h"
 
 #define UNWIND_REGS 33 /* DWARF numbers; x86_64: 16 is the ip, aarch64: 31 sp, 32 pc */
@@ -45,8 +40,7 @@ struct unwind_map {
 	uint32_t file;			   /* the caller's number of it */
 };
 
-/* Fill *ret with the mapping that holds pc; false when there is none. Called once per change of
- * mapping, not per frame. */
+/* The mapping that holds pc; false: none. Called once per change of mapping, not per frame. */
 typedef bool unwind_find_fn(void *ctx, uint64_t pc, struct unwind_map *ret);
 /* What is needed for full evaluation, when a mapping has not said it (may be NULL): or NULL. */
 typedef const struct ehframe *unwind_cfi_fn(void *ctx, const struct unwind_map *m);
