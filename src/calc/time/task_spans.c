@@ -99,36 +99,7 @@ void task_spans_add_time(struct task_spans *s, int32_t tid, uint32_t word, uint6
 		task_spans_add_stack(s, i, chain, took);
 }
 
-/* --- on CPUs --- */
-
-/* Who is on a CPU when the recording begins was so from its beginning, as far as one can see. */
-static void switched(struct task_spans *s, const struct event *ev)
-{
-	int64_t prev, next;
-	struct turn *t;
-
-	if (!s->prev || !s->next || ev->cpu > 65535 ||
-	    !field_int(s->prev, ev->raw, ev->raw_size, &prev) ||
-	    !field_int(s->next, ev->raw, ev->raw_size, &next))
-		return;
-	while (s->turns.n <= ev->cpu)
-		vec_add(&s->turns);
-	t = &s->turns.data[ev->cpu];
-	if (prev)
-		task_spans_add_time(s, (int32_t)prev, strtab_add(&s->words, "on CPU"),
-				    ev->time - (t->known ? t->since : s->trace->first_time),
-				    ev->time, 0);
-	*t = (struct turn){ .tid = (int32_t)next, .since = ev->time, .known = true };
-}
-
-static void end_turns(struct task_spans *s)
-{
-	vec_each (&s->turns, t)
-		if (t->known && t->tid && s->trace->last_time > t->since)
-			task_spans_add_time(s, t->tid, strtab_add(&s->words, "on CPU"),
-					    s->trace->last_time - t->since, s->trace->last_time, 0);
-	s->done = true;
-}
+/* --- functions --- */
 
 static void find_graph(struct task_spans *s)
 {
@@ -155,12 +126,8 @@ int task_spans_new(const struct trace *t, const struct task_spans_opts *o, struc
 	s->trace = t;
 	s->o = *o;
 	s->in_pair = mem_alloc((t->n_types + 1) * sizeof(*s->in_pair));
-	if (!o->counts) {
-		s->sw = task_spans_type(t, "sched:sched_switch");
-		s->prev = s->sw ? type_field(s->sw, "prev_pid") : NULL;
-		s->next = s->sw ? type_field(s->sw, "next_pid") : NULL;
+	if (!o->counts)
 		task_spans_usual(s);
-	}
 	s->n_usual = s->rules.n;
 	find_graph(s);
 	for (size_t i = 0; r >= 0 && i < o->n_hooks; i++)
@@ -225,10 +192,8 @@ int task_spans_add(void *spans, const struct event *ev)
 	if (ev->kind != EVENT_SAMPLE || ev->type >= s->trace->n_types)
 		return 0;
 	t = &s->trace->types[ev->type];
-	if (t == s->sw)
-		switched(s, ev);
 	vec_each (&s->rules, r)
-		pairs_add((*r)->pairs, ev);
+		slices_add((*r)->slices, ev);
 	if (t == s->graph && !s->o.counts)
 		add_graph(s, ev);
 	else if (!s->in_pair[ev->type])
@@ -258,8 +223,10 @@ static int by_task(const void *a, const void *b)
 
 const struct task_span *task_spans_rows(struct task_spans *s, size_t *n)
 {
-	if (!s->done)
-		end_turns(s);
+	vec_each (&s->rules, r)
+		if (!s->done)
+			slices_finish((*r)->slices, s->trace->last_time);
+	s->done = true;
 	vec_each (&s->rows, r)
 		if (r->stacks.n)
 			qsort(r->stacks.data, r->stacks.n, sizeof(*r->stacks.data), by_sum);
@@ -282,7 +249,6 @@ void task_spans_free(struct task_spans *s)
 	vec_free(&s->rules);
 	vec_free(&s->rows);
 	vec_free(&s->chains);
-	vec_free(&s->turns);
 	map_free(&s->index);
 	map_free(&s->first_tid);
 	map_free(&s->chain_index);

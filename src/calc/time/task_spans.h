@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each task spent its time on, by pairs of events (calc/time/pairs.h): on a CPU, off it by
+ * What each task spent its time on, by pairs of events (calc/slices/slices.h): on a CPU, off it by
  * state, from wake-up to run, in system calls and interrupts, in functions that function_graph
  * timed, and between any two events that the user hooks together. Events that begin or end nothing
  * are counted.

@@ -1,40 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* What stays inside calc/task_spans*.c. */
+/* Between task_spans.c (rows) and task_spans_rules.c (what makes them). */
 #ifndef KYMO_CALC_TIME_TASK_SPANS_INT_H
 #define KYMO_CALC_TIME_TASK_SPANS_INT_H
 
 #include "base/map.h"
-#include "calc/time/pairs.h"
+#include "calc/slices/slices.h"
 #include "calc/time/task_spans.h"
 
 /* Whose time it is. */
-enum who { WHO_BEGIN, WHO_END, WHO_FIELD, WHO_NOBODY };
+enum who { WHO_BEGIN, WHO_END, WHO_NOBODY };
 
 enum label { LABEL_EVENT, LABEL_STATE, LABEL_TEXT, LABEL_ID };
 
 struct rule {
 	struct task_spans *all;
-	struct pair_spec spec;
-	struct pairs *pairs;
+	struct slice_rule rule;
+	struct slices *slices;
 	enum who who;
 	enum label label;
-	bool idle_out; /* each CPU has an idle task, all of the same number: they make no pairs */
+	bool turns;    /* on a CPU, which go from the recording's beginning to its end */
+	bool idle_out; /* each CPU has an idle task, all of the same number: they make no slices */
 	const char *what;	   /* instead of the event's name */
 	const struct field *field; /* of the beginning, for the label */
-	const struct field *whose; /* of the end, for WHO_FIELD */
+	const struct field *whose; /* of the end, where it names the thread */
 	struct map labels;	   /* value of the field to label + 1 */
 };
 
 struct chain {
 	uint64_t *addr;
 	uint32_t n;
-};
-
-/* Who is on a CPU, and since when. */
-struct turn {
-	int32_t tid;
-	uint64_t since;
-	bool known;
 };
 
 struct task_spans {
@@ -51,9 +45,6 @@ struct task_spans {
 	VEC(struct task_span) rows;
 	struct map chain_index; /* hash to chain + 1 */
 	VEC(struct chain) chains;
-	const struct event_type *sw;
-	const struct field *prev, *next;
-	VEC(struct turn) turns; /* by CPU */
 	bool done;
 	struct map stack_index; /* row and chain to index in its stacks, + 1 */
 };

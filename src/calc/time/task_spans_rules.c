@@ -47,7 +47,8 @@ static uint32_t make_word(const struct rule *r, const struct event *ev, uint64_t
 	return strtab_add(&s->words, strbuf_str(&b));
 }
 
-static uint64_t task_spans_rules_note(void *ctx, const struct event *ev)
+/* The label, and the stack; of a turn, whose it is. */
+static uint64_t task_spans_begin(void *ctx, const struct event *ev)
 {
 	struct rule *r = ctx;
 	uint64_t *word;
@@ -55,29 +56,45 @@ static uint64_t task_spans_rules_note(void *ctx, const struct event *ev)
 
 	if (r->field)
 		field_int(r->field, ev->raw, ev->raw_size, &v);
+	if (r->turns)
+		return (uint32_t)v;
 	word = map_at(&r->labels, (uint64_t)v);
 	if (!*word)
 		*word = make_word(r, ev, (uint64_t)v) + 1ull;
 	return *word << 32 | task_spans_chain(r->all, ev);
 }
 
-static int on_pair(void *ctx, const struct pair *p)
+/* Who is on a CPU when the recording begins was so from its beginning, as far as one can see. */
+static void add_turn(struct rule *r, const struct slice *p, int32_t tid)
+{
+	struct task_spans *s = r->all;
+	uint64_t from = p->kind == SLICE_LONE_END ? s->trace->first_time : p->from;
+
+	if (p->kind == SLICE_OPEN)
+		tid = p->to > p->from ? (int32_t)p->note : 0;
+	if (tid)
+		task_spans_add_time(s, tid, strtab_add(&s->words, r->what), p->to - from, p->to, 0);
+}
+
+static int task_spans_slice(void *ctx, const struct slice *p)
 {
 	struct rule *r = ctx;
-	int32_t tid = p->begin.tid;
+	int32_t tid = p->tid;
 	int64_t v;
 
+	if (r->turns ? !r->whose : p->kind != SLICE_WHOLE)
+		return 0;
 	if (r->who == WHO_END)
 		tid = p->end->tid;
 	if (r->who == WHO_NOBODY)
 		tid = TASK_SPANS_NOBODY;
-	if (r->who == WHO_FIELD && r->whose &&
-	    field_int(r->whose, p->end->raw, p->end->raw_size, &v))
+	if (r->whose && p->end && field_int(r->whose, p->end->raw, p->end->raw_size, &v))
 		tid = (int32_t)v;
-	if (!tid && r->idle_out)
-		return 0;
-	task_spans_add_time(r->all, tid, (uint32_t)(p->begin.note >> 32) - 1, p->time, p->end->time,
-			    (uint32_t)p->begin.note);
+	if (r->turns)
+		add_turn(r, p, tid);
+	else if (tid || !r->idle_out)
+		task_spans_add_time(r->all, tid, (uint32_t)(p->note >> 32) - 1, slice_time(p),
+				    p->end->time, (uint32_t)p->note);
 	return 0;
 }
 
@@ -92,8 +109,8 @@ const struct event_type *task_spans_type(const struct trace *t, const char *name
 
 void task_spans_rule_free(struct rule *r)
 {
-	pairs_free(r->pairs);
-	pair_spec_free(&r->spec);
+	slices_free(r->slices);
+	slice_rule_free(&r->rule);
 	map_free(&r->labels);
 	free(r);
 }
@@ -101,70 +118,69 @@ void task_spans_rule_free(struct rule *r)
 static struct rule *add_rule(struct task_spans *s, const char *text, struct err *e)
 {
 	struct rule *r = mem_alloc(sizeof(*r));
-	struct pairs_opts o = { .note = task_spans_rules_note, .fn = on_pair, .ctx = r };
+	struct slices_opts o = { .begin = task_spans_begin, .fn = task_spans_slice, .ctx = r };
 
 	r->all = s;
-	if (pair_parse(text, &r->spec, e) < 0 ||
-	    pairs_new(s->trace, &r->spec, &o, &r->pairs, e) < 0) {
-		pair_spec_free(&r->spec);
-		free(r);
+	if (slice_rule_parse(text, &r->rule, e) < 0 ||
+	    slices_new(s->trace, &r->rule, &o, &r->slices, e) < 0) {
+		task_spans_rule_free(r);
 		return NULL;
 	}
-	for (unsigned i = 0; i < r->spec.n_begin + r->spec.n_end; i++) {
-		const struct event_type *t = task_spans_type(
-			s->trace,
-			i < r->spec.n_begin ? r->spec.begin[i] : r->spec.end[i - r->spec.n_begin]);
-
-		if (t)
-			s->in_pair[t - s->trace->types] = true;
-	}
+	for (uint32_t i = 0; i < s->trace->n_types; i++)
+		s->in_pair[i] |= slices_begins(r->slices, i) || slices_ends(r->slices, i);
 	vec_push(&s->rules, r);
 	return r;
+}
+
+static const struct field *field_of(const struct task_spans *s, const char *event, const char *name)
+{
+	const struct event_type *t = task_spans_type(s->trace, event);
+
+	return t && name ? type_field(t, name) : NULL;
 }
 
 /* Those that the recording lacks are passed over. */
 static void add_usual(struct task_spans *s)
 {
 	static const struct {
-		const char *begin, *pair, *what, *field;
+		const char *rule, *what;
+		const char *field, *whose; /* of the beginning, of the end */
 		enum who who;
 		enum label label;
-		bool irq;
+		bool irq, turns;
 	} usual[] = {
-		{ "sched:sched_switch",
-		  "sched:sched_switch,sched:sched_switch by prev_pid=next_pid", NULL, "prev_state",
-		  WHO_BEGIN, LABEL_STATE, false },
-		{ "sched:sched_wakeup", "sched:sched_wakeup,sched:sched_switch by pid=next_pid",
-		  "sched_wakeup", NULL, WHO_FIELD, LABEL_EVENT, false },
-		{ "sched:sched_wakeup_new",
-		  "sched:sched_wakeup_new,sched:sched_switch by pid=next_pid", "sched_wakeup_new",
-		  NULL, WHO_FIELD, LABEL_EVENT, false },
-		{ "irq:irq_handler_entry", "irq:irq_handler_entry,irq:irq_handler_exit by cpu,irq",
-		  NULL, "irq", WHO_BEGIN, LABEL_TEXT, true },
-		{ "irq:softirq_entry", "irq:softirq_entry,irq:softirq_exit by cpu,vec", NULL, "vec",
-		  WHO_BEGIN, LABEL_TEXT, true },
-		{ "irq:softirq_raise", "irq:softirq_raise,irq:softirq_entry by cpu,vec", NULL,
-		  "vec", WHO_BEGIN, LABEL_TEXT, true },
-		{ "raw_syscalls:sys_enter",
-		  "raw_syscalls:sys_enter,raw_syscalls:sys_exit by tid,id", NULL, "id", WHO_BEGIN,
-		  LABEL_ID, false },
+		{ "sched:sched_switch,sched:sched_switch by cpu", "on CPU", "next_pid", "prev_pid",
+		  .turns = true },
+		{ "sched:sched_switch,sched:sched_switch by prev_pid=next_pid", NULL, "prev_state",
+		  .label = LABEL_STATE },
+		{ "sched:sched_wakeup,sched:sched_switch by pid=next_pid", "sched_wakeup",
+		  .whose = "next_pid" },
+		{ "sched:sched_wakeup_new,sched:sched_switch by pid=next_pid", "sched_wakeup_new",
+		  .whose = "next_pid" },
+		{ "irq:irq_handler_entry,irq:irq_handler_exit by cpu,irq", NULL, "irq",
+		  .label = LABEL_TEXT, .irq = true },
+		{ "irq:softirq_entry,irq:softirq_exit by cpu,vec", NULL, "vec", .label = LABEL_TEXT,
+		  .irq = true },
+		{ "irq:softirq_raise,irq:softirq_entry by cpu,vec", NULL, "vec",
+		  .label = LABEL_TEXT, .irq = true },
+		{ "raw_syscalls:sys_enter,raw_syscalls:sys_exit by tid,id", NULL, "id",
+		  .label = LABEL_ID },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(usual); i++) {
-		const struct event_type *t = task_spans_type(s->trace, usual[i].begin);
-		struct rule *r = t ? add_rule(s, usual[i].pair, NULL) : NULL;
+		struct rule *r = add_rule(s, usual[i].rule, NULL);
 
 		if (!r)
 			continue;
 		r->what = usual[i].what;
-		r->who = usual[i].irq && s->o.global_irqs ? WHO_NOBODY : usual[i].who;
+		r->who = usual[i].irq && s->o.global_irqs ? WHO_NOBODY : WHO_BEGIN;
 		r->label = usual[i].label;
-		r->idle_out = strstr(usual[i].pair, "sched:") != NULL;
-		r->field = usual[i].field ? type_field(t, usual[i].field) : NULL;
-		if (r->who == WHO_FIELD)
-			r->whose = type_field(task_spans_type(s->trace, "sched:sched_switch"),
-					      "next_pid");
-		r->spec.keep_first = r->who == WHO_FIELD;
+		r->turns = usual[i].turns;
+		r->idle_out = str_starts(usual[i].rule, "sched:");
+		r->field = field_of(s, r->rule.begin[0], usual[i].field);
+		r->whose = field_of(s, r->rule.end[0], usual[i].whose);
+		if (!r->turns && r->whose)
+			r->rule.again = SLICE_KEEPS;
 	}
 }
 
@@ -240,8 +256,8 @@ static void drop_usual(struct task_spans *s, const char *begin, const char *end)
 	for (size_t i = 0; i < s->n_usual; i++) {
 		struct rule *r = s->rules.data[i];
 
-		if (r->spec.n_begin != 1 || r->spec.n_end != 1 ||
-		    strcmp(r->spec.begin[0], begin) != 0 || strcmp(r->spec.end[0], end) != 0)
+		if (r->turns || r->rule.n_begin != 1 || r->rule.n_end != 1 ||
+		    strcmp(r->rule.begin[0], begin) != 0 || strcmp(r->rule.end[0], end) != 0)
 			continue;
 		task_spans_rule_free(r);
 		s->n_usual--;

@@ -4,7 +4,7 @@
 #define KYMO_CMD_PICTURE_HEAT_H
 
 #include "calc/time/heat.h"
-#include "calc/time/pairs.h"
+#include "calc/slices/slices.h"
 #include "cmd/picture/picture.h"
 #include "event/trace.h"
 
@@ -37,7 +37,7 @@ double heat_in_ns(const char *unit);
 /* What is measured, in words for titles: "latency of read". To be freed. */
 char *heat_words(const struct heat_args *a);
 /* The pair that an option means; only for the kinds that are pairs. */
-int heat_spec(const struct heat_args *a, struct pair_spec *ret, struct err *e);
+int heat_spec(const struct heat_args *a, struct slice_rule *ret, struct err *e);
 /* "sched:sched_stat_runtime:runtime": the event, to be freed, and the field inside of text. */
 int heat_field(const char *text, char **event, const char **field, struct err *e);
 /* The events that must be recorded for it, as -e takes them; NULL: the usual ones. To be freed. */
@@ -51,8 +51,8 @@ int heat_guess(struct heat_args *a, const struct trace *t, struct err *e);
 int heat_read_lines(const struct heat_args *a, const char *path, struct heat_points *p,
 		    struct err *e);
 /* What is not in the picture, and of an empty one, why it is. */
-void heat_say_pairs(const struct heat_args *a, const struct pair_spec *s,
-		    const struct pairs_counts *c, struct heat_points *p);
+void heat_say_pairs(const struct heat_args *a, const struct slice_rule *s,
+		    const struct slices_counts *c, struct heat_points *p);
 void heat_say_no_values(const struct heat_args *a, const char *event, const char *field,
 			uint64_t seen, struct heat_points *p);
 

@@ -247,7 +247,7 @@ static void set_stamps(struct plan *p, const char *root)
 {
 	struct ftrace_buffer_opt *b = ftrace_args_buffer(&p->f);
 	AUTO_FREE char *clocks = NULL, *tgid = mem_printf("%s/options/record-tgid", root);
-	struct pair_spec s = { 0 };
+	struct slice_rule s = { 0 };
 
 	if (ftrace_get(root, "trace_clock", &clocks, NULL, NULL) == 0 && strstr(clocks, "mono "))
 		b->clock = "mono";
@@ -258,7 +258,7 @@ static void set_stamps(struct plan *p, const char *root)
 			vec_push(&b->options, "record-tgid");
 			break;
 		}
-	pair_spec_free(&s);
+	slice_rule_free(&s);
 }
 
 static int capture(struct plan *p, char **command, struct source **ret, struct err *why,

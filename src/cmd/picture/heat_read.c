@@ -21,9 +21,9 @@ struct reader {
 	const struct heat_args *a;
 	const struct trace *trace;
 	struct heat_points *p;
-	const struct pair_spec *spec;
+	const struct slice_rule *spec;
 	struct heat_whom *whom;
-	struct pairs *pairs;
+	struct slices *slices;
 	bool details;
 	bool here; /* recorded on this machine: devices have names */
 	struct strbuf text;
@@ -32,7 +32,7 @@ struct reader {
 	uint32_t field_type;
 	bool field_found; /* the event, that is */
 	double scale;
-	uint64_t negative, mixed, seen;
+	uint64_t negative, seen;
 };
 
 /* Until the next one. */
@@ -181,30 +181,31 @@ static bool hide_begin(void *ctx, const struct event *ev)
 	return !heat_whom_has(r->whom, r->trace, ev, r->a->kind == HEAT_SCHED);
 }
 
-static int add_pair(void *ctx, const struct pair *pair)
+/* A call whose end was lost is not ended by another one's. */
+static bool is_same_call(void *ctx, const struct slice *s, const struct event *end)
+{
+	const struct reader *r = ctx;
+
+	return strcmp(call_name(r, s->type), call_name(r, end->type)) == 0;
+}
+
+static int add_slice(void *ctx, const struct slice *s)
 {
 	struct reader *r = ctx;
-	struct heat_point q = { .time = pair->end->time,
-				.value = pair->time,
-				.label = (uint32_t)pair->begin.note,
-				.detail = (uint32_t)(pair->begin.note >> 32) };
+	struct heat_point q = { .value = slice_time(s),
+				.label = (uint32_t)s->note,
+				.detail = (uint32_t)(s->note >> 32) };
 	int64_t v;
 
-	if (r->a->kind == HEAT_SCHED && r->whom->cpus.n &&
-	    !cpus_has(&r->whom->cpus, (int)pair->end->cpu))
+	if (s->kind != SLICE_WHOLE || (r->a->kind == HEAT_SCHED && r->whom->cpus.n &&
+				       !cpus_has(&r->whom->cpus, (int)s->end->cpu)))
 		return 0;
-	if (r->a->kind == HEAT_SYSCALL) {
-		/* a call whose end was lost is not ended by another one's */
-		if (strcmp(call_name(r, pair->begin.type), call_name(r, pair->end->type)) != 0) {
-			r->mixed++;
-			return 0;
-		}
-		if (q.detail != STRTAB_NONE && int_of(r, pair->end, "ret", &v)) {
-			strbuf_reset(&r->text);
-			strbuf_printf(&r->text, "%s, returned %" PRId64,
-				      strtab_get(&r->p->details, q.detail), v);
-			q.detail = strtab_addn(&r->p->details, strbuf_str(&r->text), r->text.n);
-		}
+	q.time = s->end->time;
+	if (r->a->kind == HEAT_SYSCALL && q.detail != STRTAB_NONE && int_of(r, s->end, "ret", &v)) {
+		strbuf_reset(&r->text);
+		strbuf_printf(&r->text, "%s, returned %" PRId64,
+			      strtab_get(&r->p->details, q.detail), v);
+		q.detail = strtab_addn(&r->p->details, strbuf_str(&r->text), r->text.n);
 	}
 	vec_push(&r->p->points, q);
 	return 0;
@@ -240,36 +241,36 @@ static int see_pair(void *ctx, const struct event *ev)
 
 	if (is_no_request(r, ev))
 		return 0;
-	return heat_whom_see(r->whom, r->trace, ev) ? pairs_add(r->pairs, ev) : 0;
+	return heat_whom_see(r->whom, r->trace, ev) ? slices_add(r->slices, ev) : 0;
 }
 
 static int read_pairs(struct reader *r, struct source *s, struct err *e)
 {
-	struct pair_spec spec = { 0 };
-	struct pairs_opts o = { .note = note_begin,
-				.hide = hide_begin,
-				.keys = r->a->kind == HEAT_BLOCK ? block_keys : NULL,
-				.fn = add_pair,
-				.ctx = r,
-				.may_lack = r->whom->live };
-	struct pairs_counts c;
+	struct slice_rule spec = { 0 };
+	struct slices_opts o = { .begin = note_begin,
+				 .hide = hide_begin,
+				 .keys = r->a->kind == HEAT_BLOCK ? block_keys : NULL,
+				 .fits = r->a->kind == HEAT_SYSCALL ? is_same_call : NULL,
+				 .fn = add_slice,
+				 .ctx = r,
+				 .may_lack = r->whom->live };
+	struct slices_counts c;
 	int k = heat_spec(r->a, &spec, e);
 
 	r->spec = &spec; // cppcheck-suppress autoVariables ; as long as this function
 	if (k == 0)
-		k = pairs_new(s->trace, &spec, &o, &r->pairs, e);
+		k = slices_new(s->trace, &spec, &o, &r->slices, e);
 	if (k == 0)
 		k = s->read_ordered(s, false, see_pair, r, e);
 	if (k == 0) {
-		pairs_count(r->pairs, &c);
+		slices_count(r->slices, &c);
 		/* a switch to a task that was not woken, only preempted, ends nothing */
 		if (r->a->kind == HEAT_SCHED)
 			c.lone_ends = 0;
-		c.lone_ends += r->mixed;
 		heat_say_pairs(r->a, r->spec, &c, r->p);
 	}
-	pairs_free(r->pairs);
-	pair_spec_free(&spec);
+	slices_free(r->slices);
+	slice_rule_free(&spec);
 	r->spec = NULL;
 	return k;
 }
@@ -354,7 +355,7 @@ static int read_field(struct reader *r, struct source *s, struct err *e)
 
 int heat_check(const struct heat_args *a, const struct trace *t, struct err *e)
 {
-	struct pair_spec spec = { 0 };
+	struct slice_rule spec = { 0 };
 	struct reader r = { .a = a, .trace = t };
 	AUTO_FREE char *event = NULL;
 	const char *name;
@@ -372,9 +373,9 @@ int heat_check(const struct heat_args *a, const struct trace *t, struct err *e)
 	}
 	k = heat_spec(a, &spec, e);
 	if (k == 0)
-		k = pairs_new(t, &spec, &(struct pairs_opts){ .may_lack = true }, &r.pairs, e);
-	pairs_free(r.pairs);
-	pair_spec_free(&spec);
+		k = slices_new(t, &spec, &(struct slices_opts){ .may_lack = true }, &r.slices, e);
+	slices_free(r.slices);
+	slice_rule_free(&spec);
 	return k;
 }
 

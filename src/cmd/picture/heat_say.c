@@ -32,7 +32,7 @@ static void put_seen(struct strbuf *b, uint64_t seen, const char *const *name, u
 }
 
 /* What is the likely cause, and what to try. */
-static const char *advice(const struct heat_args *a, const struct pairs_counts *c)
+static const char *advice(const struct heat_args *a, const struct slices_counts *c)
 {
 	const struct target_opts *to = &a->record.o.target;
 	bool some = to->pids || to->tids || to->user || to->cpus;
@@ -51,8 +51,8 @@ static const char *advice(const struct heat_args *a, const struct pairs_counts *
 	return wider(a);
 }
 
-static void say_none(const struct heat_args *a, const struct pair_spec *s,
-		     const struct pairs_counts *c, struct heat_points *p)
+static void say_none(const struct heat_args *a, const struct slice_rule *s,
+		     const struct slices_counts *c, struct heat_points *p)
 {
 	AUTO_STRBUF b = { 0 };
 
@@ -72,8 +72,8 @@ static void say_none(const struct heat_args *a, const struct pair_spec *s,
 	command_note("%s", advice(a, c));
 }
 
-void heat_say_pairs(const struct heat_args *a, const struct pair_spec *s,
-		    const struct pairs_counts *c, struct heat_points *p)
+void heat_say_pairs(const struct heat_args *a, const struct slice_rule *s,
+		    const struct slices_counts *c, struct heat_points *p)
 {
 	bool from_issue = a->kind == HEAT_BLOCK && !a->insert; /* none is missing then */
 	AUTO_STRBUF b = { 0 };
@@ -89,7 +89,7 @@ void heat_say_pairs(const struct heat_args *a, const struct pair_spec *s,
 	if (c->open)
 		strbuf_printf(&b, "%s%s had not ended", b.n ? ", " : "",
 			      str_thousands(c->open, n, sizeof(n)));
-	if (c->again && !s->keep_first && !from_issue)
+	if (c->again && s->again != SLICE_KEEPS && !from_issue)
 		strbuf_printf(&b, "%s%s began again before they ended", b.n ? ", " : "",
 			      str_thousands(c->again, n, sizeof(n)));
 	if (b.n && !a->quiet)

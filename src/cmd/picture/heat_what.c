@@ -39,7 +39,7 @@ static int add_call(void *ctx, const char *name, size_t n)
 	return 0;
 }
 
-static int syscall_spec(const char *names, struct pair_spec *ret, struct err *e)
+static int syscall_spec(const char *names, struct slice_rule *ret, struct err *e)
 {
 	struct calls c = { 0 };
 	AUTO_FREE char *text = NULL;
@@ -51,32 +51,34 @@ static int syscall_spec(const char *names, struct pair_spec *ret, struct err *e)
 		err_set(e, EINVAL, "--syscall wants names such as read,write, not '%s'", names);
 		r = err_hint(e, "kymo list syscalls: shows all");
 	} else {
-		r = pair_parse(text, ret, e);
+		r = slice_rule_parse(text, ret, e);
 	}
 	strbuf_free(&c.enter);
 	strbuf_free(&c.leave);
 	return r;
 }
 
-int heat_spec(const struct heat_args *a, struct pair_spec *ret, struct err *e)
+int heat_spec(const struct heat_args *a, struct slice_rule *ret, struct err *e)
 {
 	int r;
 
 	switch (a->kind) {
 	case HEAT_BLOCK:
-		return pair_parse(a->insert ? "block:block_rq_insert,block:block_rq_complete by "
-					      "dev,sector"
-					    : "block:block_rq_issue,block:block_rq_complete by "
-					      "dev,sector",
-				  ret, e);
+		return slice_rule_parse(
+			a->insert ? "block:block_rq_insert,block:block_rq_complete by "
+				    "dev,sector"
+				  : "block:block_rq_issue,block:block_rq_complete by "
+				    "dev,sector",
+			ret, e);
 	case HEAT_SYSCALL: return syscall_spec(a->syscall, ret, e);
 	case HEAT_SCHED:
-		r = pair_parse("sched:sched_wakeup|sched:sched_wakeup_new,sched:sched_switch by "
-			       "pid=next_pid",
-			       ret, e);
-		ret->keep_first = true;
+		r = slice_rule_parse(
+			"sched:sched_wakeup|sched:sched_wakeup_new,sched:sched_switch by "
+			"pid=next_pid",
+			ret, e);
+		ret->again = SLICE_KEEPS;
 		return r;
-	default: return pair_parse(a->pair, ret, e);
+	default: return slice_rule_parse(a->pair, ret, e);
 	}
 }
 
@@ -95,7 +97,7 @@ int heat_field(const char *text, char **event, const char **field, struct err *e
 
 int heat_events(const struct heat_args *a, char **ret, struct err *e)
 {
-	struct pair_spec s = { 0 };
+	struct slice_rule s = { 0 };
 	const char *field;
 	int r;
 
@@ -106,8 +108,8 @@ int heat_events(const struct heat_args *a, char **ret, struct err *e)
 		return heat_field(a->field, ret, &field, e);
 	r = heat_spec(a, &s, e);
 	if (r == 0)
-		*ret = pair_events(&s);
-	pair_spec_free(&s);
+		*ret = slice_rule_events(&s);
+	slice_rule_free(&s);
 	return r;
 }
 
@@ -164,7 +166,7 @@ int heat_guess(struct heat_args *a, const struct trace *t, struct err *e)
 
 bool heat_crosses_tasks(const struct heat_args *a)
 {
-	struct pair_spec s;
+	struct slice_rule s;
 	bool own = false;
 
 	if (a->kind == HEAT_BLOCK || a->kind == HEAT_SCHED)
@@ -174,6 +176,6 @@ bool heat_crosses_tasks(const struct heat_args *a)
 	for (unsigned i = 0; i < s.n_keys; i++)
 		own |= strcmp(s.key[i].begin, s.key[i].end) == 0 &&
 		       (strcmp(s.key[i].begin, "tid") == 0 || strcmp(s.key[i].begin, "pid") == 0);
-	pair_spec_free(&s);
+	slice_rule_free(&s);
 	return !own;
 }

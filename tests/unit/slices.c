@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of events: words, keys, what is counted, and a table that loses nothing. */
-#include "calc/time/pairs.h"
+#include "calc/slices/slices.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,14 +40,16 @@ struct seen {
 	int stop;
 };
 
-static int see(void *ctx, const struct pair *p)
+static int see(void *ctx, const struct slice *p)
 {
 	struct seen *s = ctx;
 
+	if (p->kind != SLICE_WHOLE)
+		return 0;
 	s->n++;
-	s->sum += p->time;
-	s->last = p->time;
-	s->note = p->begin.note;
+	s->sum += slice_time(p);
+	s->last = slice_time(p);
+	s->note = p->note;
 	return s->stop;
 }
 
@@ -57,42 +59,42 @@ static uint64_t note(void *ctx, const struct event *ev)
 	return ev->time * 10;
 }
 
-static int begin(struct pairs *p, uint64_t time, int id, const char *name)
+static int begin(struct slices *p, uint64_t time, int id, const char *name)
 {
 	struct begin raw = { .id = id };
 
 	snprintf(raw.name, sizeof(raw.name), "%s", name);
-	return pairs_add(p, &(struct event){ .kind = EVENT_SAMPLE,
-					     .type = 0,
-					     .time = time,
-					     .tid = id,
-					     .cpu = 1,
-					     .raw = &raw,
-					     .raw_size = sizeof(raw) });
+	return slices_add(p, &(struct event){ .kind = EVENT_SAMPLE,
+					      .type = 0,
+					      .time = time,
+					      .tid = id,
+					      .cpu = 1,
+					      .raw = &raw,
+					      .raw_size = sizeof(raw) });
 }
 
-static int end(struct pairs *p, uint64_t time, long id, const char *name)
+static int end(struct slices *p, uint64_t time, long id, const char *name)
 {
 	struct end raw = { .who = id };
 
 	snprintf(raw.name, sizeof(raw.name), "%s", name);
-	return pairs_add(p, &(struct event){ .kind = EVENT_SAMPLE,
-					     .type = 1,
-					     .time = time,
-					     .tid = (int32_t)id,
-					     .cpu = 1,
-					     .raw = &raw,
-					     .raw_size = sizeof(raw) });
+	return slices_add(p, &(struct event){ .kind = EVENT_SAMPLE,
+					      .type = 1,
+					      .time = time,
+					      .tid = (int32_t)id,
+					      .cpu = 1,
+					      .raw = &raw,
+					      .raw_size = sizeof(raw) });
 }
 
-static struct pairs *make(const char *text, struct pair_spec *spec, struct seen *seen)
+static struct slices *make(const char *text, struct slice_rule *spec, struct seen *seen)
 {
-	struct pairs *p = NULL;
+	struct slices *p = NULL;
 	struct err e = { 0 };
 
-	if (pair_parse(text, spec, &e) < 0 ||
-	    pairs_new(&trace, spec, &(struct pairs_opts){ .note = note, .fn = see, .ctx = seen },
-		      &p, &e) < 0)
+	if (slice_rule_parse(text, spec, &e) < 0 ||
+	    slices_new(&trace, spec, &(struct slices_opts){ .begin = note, .fn = see, .ctx = seen },
+		       &p, &e) < 0)
 		printf("# %s: %s\n", text, e.msg);
 	return p;
 }
@@ -110,36 +112,37 @@ static void words(void)
 					   "a,b by x,,y",
 					   "|a,b by x",
 					   "a,b by 1,2,3,4,5,6,7,8,9" };
-	struct pair_spec s;
+	struct slice_rule s;
 	struct err e = { 0 };
 	char *events;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		CHECK_CASE(pair_parse(bad[i], &s, &e) == -EINVAL && e.hint[0],
+		CHECK_CASE(slice_rule_parse(bad[i], &s, &e) == -EINVAL && e.hint[0],
 			   "'%s' is refused with a hint", bad[i]);
-	CHECK_CASE(pair_parse(" t:a | t:b , t:c by x, y=z", &s, &e) == 0, "spaces do not matter");
+	CHECK_CASE(slice_rule_parse(" t:a | t:b , t:c by x, y=z", &s, &e) == 0,
+		   "spaces do not matter");
 	CHECK_CASE(s.n_begin == 2 && s.n_end == 1 && s.n_keys == 2,
 		   "two beginnings, an end, two keys");
 	CHECK_CASE(strcmp(s.begin[1], "t:b") == 0, "the second beginning");
 	CHECK_CASE(strcmp(s.key[1].begin, "y") == 0, "a key of the beginning");
 	CHECK_CASE(strcmp(s.key[1].end, "z") == 0, "and its name at the end");
-	events = pair_events(&s);
+	events = slice_rule_events(&s);
 	CHECK_CASE(strcmp(events, "t:a,t:b,t:c") == 0, "the events, each once");
 	free(events);
-	pair_spec_free(&s);
-	pair_parse("a,a by x=y", &s, &e);
-	events = pair_events(&s);
+	slice_rule_free(&s);
+	slice_rule_parse("a,a by x=y", &s, &e);
+	events = slice_rule_events(&s);
 	CHECK_CASE(strcmp(events, "a") == 0, "an event on both sides, once");
 	free(events);
-	pair_spec_free(&s);
+	slice_rule_free(&s);
 }
 
 static void matching(void)
 {
 	struct seen seen = { 0 };
-	struct pair_spec s;
-	struct pairs_counts c;
-	struct pairs *p = make("t:begin,t:end by id=who,name", &s, &seen);
+	struct slice_rule s;
+	struct slices_counts c;
+	struct slices *p = make("t:begin,t:end by id=who,name", &s, &seen);
 
 	begin(p, 100, 1, "a");
 	begin(p, 110, 1, "b");
@@ -158,41 +161,42 @@ static void matching(void)
 	end(p, 499, 7, "x");
 	CHECK_CASE(seen.last == 0, "an end before its beginning takes no time, not 584 years");
 	begin(p, 600, 9, "left");
-	pairs_count(p, &c);
+	slices_count(p, &c);
 	CHECK_CASE(c.matched == 4 && c.lone_ends == 1 && c.again == 1 && c.open == 1,
 		   "all is counted");
-	pairs_add(p, &(struct event){ .kind = EVENT_SAMPLE, .type = 1, .raw = "x", .raw_size = 1 });
-	pairs_add(p, &(struct event){ .kind = EVENT_SAMPLE, .type = 2 });
-	pairs_add(p, &(struct event){ .kind = EVENT_COMM, .type = 1 });
-	pairs_count(p, &c);
+	slices_add(p,
+		   &(struct event){ .kind = EVENT_SAMPLE, .type = 1, .raw = "x", .raw_size = 1 });
+	slices_add(p, &(struct event){ .kind = EVENT_SAMPLE, .type = 2 });
+	slices_add(p, &(struct event){ .kind = EVENT_COMM, .type = 1 });
+	slices_count(p, &c);
 	CHECK_CASE(c.matched == 4 && c.lone_ends == 1,
 		   "short records and other events change nothing");
 	seen.stop = 42;
 	CHECK_CASE((uint64_t)end(p, 700, 9, "left") == 42, "the callback can stop the reading");
-	pairs_free(p);
-	pair_spec_free(&s);
+	slices_free(p);
+	slice_rule_free(&s);
 }
 
 static void common_keys(void)
 {
 	struct seen seen = { 0 };
-	struct pair_spec s;
-	struct pairs *p = make("begin,end by tid,cpu", &s, &seen);
+	struct slice_rule s;
+	struct slices *p = make("begin,end by tid,cpu", &s, &seen);
 
 	begin(p, 1, 5, "");
 	end(p, 4, 5, "");
 	CHECK_CASE(seen.last == 3, "tid and cpu are known of every event; names need no system");
-	pairs_free(p);
-	pair_spec_free(&s);
+	slices_free(p);
+	slice_rule_free(&s);
 
 	p = make("t:missing|t:begin,t:end by tid", &s, &seen);
-	s.keep_first = true;
+	s.again = SLICE_KEEPS;
 	begin(p, 10, 5, "");
 	begin(p, 20, 5, "");
 	end(p, 30, 5, "");
 	CHECK_CASE(seen.last == 20, "where it is wished, the first beginning stays");
-	pairs_free(p);
-	pair_spec_free(&s);
+	slices_free(p);
+	slice_rule_free(&s);
 
 	p = make("t:end,t:end by who", &s, &seen);
 	seen = (struct seen){ 0 };
@@ -201,8 +205,8 @@ static void common_keys(void)
 	end(p, 60, 5, "");
 	CHECK_CASE(seen.n == 2 && seen.sum == 50,
 		   "an event that ends one pair and begins the next");
-	pairs_free(p);
-	pair_spec_free(&s);
+	slices_free(p);
+	slice_rule_free(&s);
 }
 
 static bool is_odd(void *ctx, const struct event *ev)
@@ -221,14 +225,14 @@ static void even_key(void *ctx, const struct event *ev, uint64_t *key)
 static void hidden(void)
 {
 	struct seen seen = { 0 };
-	struct pairs_opts o = { .hide = is_odd, .fn = see, .ctx = &seen, .may_lack = true };
-	struct pair_spec s;
-	struct pairs_counts c;
-	struct pairs *p = NULL;
+	struct slices_opts o = { .hide = is_odd, .fn = see, .ctx = &seen, .may_lack = true };
+	struct slice_rule s;
+	struct slices_counts c;
+	struct slices *p = NULL;
 	struct err e = { 0 };
 
-	pair_parse("t:begin|t:nothing,t:end by id=who", &s, &e);
-	pairs_new(&trace, &s, &o, &p, &e);
+	slice_rule_parse("t:begin|t:nothing,t:end by id=who", &s, &e);
+	slices_new(&trace, &s, &o, &p, &e);
 	begin(p, 1, 2, "");
 	begin(p, 2, 3, "");
 	begin(p, 3, 3, "");
@@ -236,48 +240,48 @@ static void hidden(void)
 	end(p, 9, 2, "");
 	end(p, 9, 3, "");
 	end(p, 9, 4, "");
-	pairs_count(p, &c);
+	slices_count(p, &c);
 	CHECK_CASE(seen.n == 1 && seen.last == 8, "what is hidden is not shown");
 	CHECK_CASE(c.begins == 1 && c.ends == 2 && c.lone_ends == 1 && !c.open && !c.again,
 		   "nor are its ends, or the lack of them, counted");
-	pairs_free(p);
-	pair_spec_free(&s);
+	slices_free(p);
+	slice_rule_free(&s);
 
 	p = NULL;
-	o = (struct pairs_opts){ .keys = even_key, .fn = see, .ctx = &seen };
-	pair_parse("t:begin,t:end by id=who", &s, &e);
-	pairs_new(&trace, &s, &o, &p, &e);
+	o = (struct slices_opts){ .keys = even_key, .fn = see, .ctx = &seen };
+	slice_rule_parse("t:begin,t:end by id=who", &s, &e);
+	slices_new(&trace, &s, &o, &p, &e);
 	begin(p, 10, 6, "");
 	end(p, 13, 7, "");
 	CHECK_CASE(seen.n == 2 && seen.last == 3, "keys that say the same in two ways");
-	pairs_free(p);
-	pair_spec_free(&s);
+	slices_free(p);
+	slice_rule_free(&s);
 
 	p = NULL;
 	o.may_lack = true;
-	pair_parse("t:nothing,t:end by who", &s, &e);
-	CHECK_CASE(pairs_new(&trace, &s, &o, &p, &e) == 0,
+	slice_rule_parse("t:nothing,t:end by who", &s, &e);
+	CHECK_CASE(slices_new(&trace, &s, &o, &p, &e) == 0,
 		   "where it is wished, an event that did not happen is no error");
-	pairs_free(p);
-	pair_spec_free(&s);
+	slices_free(p);
+	slice_rule_free(&s);
 }
 
 static void refused(void)
 {
-	struct pair_spec s;
-	struct pairs *p = NULL;
+	struct slice_rule s;
+	struct slices *p = NULL;
 	struct err e = { 0 };
 
-	pair_parse("t:begin,t:nothing by tid", &s, &e);
-	CHECK_CASE(pairs_new(&trace, &s, &(struct pairs_opts){ 0 }, &p, &e) == -ENOENT &&
+	slice_rule_parse("t:begin,t:nothing by tid", &s, &e);
+	CHECK_CASE(slices_new(&trace, &s, &(struct slices_opts){ 0 }, &p, &e) == -ENOENT &&
 			   strstr(e.hint, "t:other"),
 		   "an event that is not there: the hint has those that are");
-	pair_spec_free(&s);
-	pair_parse("t:begin,t:end by colour", &s, &e);
-	CHECK_CASE(pairs_new(&trace, &s, &(struct pairs_opts){ 0 }, &p, &e) == -ENOENT &&
+	slice_rule_free(&s);
+	slice_rule_parse("t:begin,t:end by colour", &s, &e);
+	CHECK_CASE(slices_new(&trace, &s, &(struct slices_opts){ 0 }, &p, &e) == -ENOENT &&
 			   strstr(e.hint, "id, name"),
 		   "a field that is not there: the hint has those that are");
-	pair_spec_free(&s);
+	slice_rule_free(&s);
 	CHECK_CASE(!p, "nothing was made");
 }
 
@@ -287,9 +291,9 @@ static void many(void)
 	enum { N = 5000 };
 	static uint64_t since[N];
 	struct seen seen = { 0 };
-	struct pair_spec s;
-	struct pairs_counts c;
-	struct pairs *p = make("t:begin,t:end by id=who", &s, &seen);
+	struct slice_rule s;
+	struct slices_counts c;
+	struct slices *p = make("t:begin,t:end by id=who", &s, &seen);
 	uint64_t sum = 0, n = 0, open = 0, x = 88172645463325252ull;
 	bool good = true;
 
@@ -313,12 +317,12 @@ static void many(void)
 			open++;
 		}
 	}
-	pairs_count(p, &c);
+	slices_count(p, &c);
 	CHECK_CASE(good && seen.n == n && seen.sum == sum && c.open == open && !c.lone_ends &&
 			   !c.again,
 		   "200,000 events in random order: each pair as an array has it");
-	pairs_free(p);
-	pair_spec_free(&s);
+	slices_free(p);
+	slice_rule_free(&s);
 }
 
 int main(void)
