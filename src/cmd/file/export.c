@@ -7,7 +7,7 @@
 
 #include "base/guard.h"
 #include "base/str.h"
-#include "calc/time/lanes.h"
+#include "calc/slices/switches.h"
 #include "cmd/command.h"
 #include "cmd/picture/picture.h"
 #include "cmd/share/input.h"
@@ -112,7 +112,7 @@ static char *default_output(const char *input, const struct export_format *f)
 
 struct work {
 	struct load load;
-	struct lanes lanes;
+	struct switches switches;
 };
 
 static bool wants_thread(void *ctx, const struct event *ev, int32_t tid)
@@ -132,8 +132,8 @@ static bool wants_thread(void *ctx, const struct event *ev, int32_t tid)
 static bool wants(void *ctx, const struct event *ev)
 {
 	struct work *w = ctx;
-	struct lane_switch s;
-	bool is_switch = lanes_switch(&w->lanes, ev, &s); /* which remembers who runs */
+	struct switch_seen s;
+	bool is_switch = switches_look(&w->switches, ev, &s); /* which remembers who runs */
 
 	return load_wants(&w->load, ev) == PROFILE_COUNT ||
 	       (is_switch && (wants_thread(w, ev, s.prev) || wants_thread(w, ev, s.next)));
@@ -210,7 +210,7 @@ static int write_all(struct work *w, const struct export_format *f, const char *
 				  .progress = progress,
 				  .cgroup = cgroup,
 				  .ctx = w };
-	lanes_init(&w->lanes, w->load.source->trace);
+	switches_init(&w->switches, w->load.source->trace);
 	if (f->by)
 		export_prepare(x);
 	progress_begin(&w->load.progress, "writing", w->load.opts.quiet);
@@ -220,7 +220,7 @@ static int write_all(struct work *w, const struct export_format *f, const char *
 	if (r >= 0 && out.error && out.error != EPIPE)
 		r = err_cannot_write(e, out.error, to->path);
 	export_free(x);
-	lanes_free(&w->lanes);
+	switches_free(&w->switches);
 	out_free(&out);
 	return r;
 }

@@ -10,7 +10,8 @@
 
 #include "base/map.h"
 #include "base/str.h"
-#include "calc/time/lanes.h"
+#include "calc/slices/slices.h"
+#include "calc/slices/switches.h"
 #include "config.h"
 #include "view/export/export.h"
 #include "view/export/tree.h"
@@ -24,18 +25,15 @@ struct running {
 	char comm[64];
 };
 
-/* A system call that has begun. */
+/* A system call that has begun; kept for the next one of its thread. */
 struct call {
-	bool open;
-	uint64_t time;
-	int32_t pid;
 	char name[64];
 	struct out args;
 };
 
 struct chrome {
 	struct export_job *x;
-	struct lanes lanes;
+	struct switches switches;
 	struct export_tree tree;
 	struct strtab frames;	/* names of functions and files */
 	struct map frame_index; /* a pair of them to a frame, + 1 */
@@ -45,6 +43,8 @@ struct chrome {
 	VEC(struct running) cpus; /* by CPU */
 	VEC(struct call) calls;
 	struct map call_of; /* thread to call + 1 */
+	struct slice_rule call_rule;
+	struct slices *call_slices;
 	struct json j;
 };
 
@@ -114,7 +114,7 @@ static const char *state_name(int64_t state)
 	return "R";
 }
 
-static void on_switch(struct chrome *c, const struct event *ev, const struct lane_switch *s)
+static void on_switch(struct chrome *c, const struct event *ev, const struct switch_seen *s)
 {
 	char name[32];
 
@@ -174,88 +174,92 @@ static void put_counter(struct chrome *c, const struct event *ev)
 	c->x->written++;
 }
 
-static struct call *call_of(struct chrome *c, int32_t tid)
+static uint64_t begin_call(void *ctx, const struct event *ev)
 {
-	uint64_t *at = map_at(&c->call_of, (uint32_t)tid);
+	struct chrome *c = ctx;
+	const struct event_type *t = &c->x->source->trace->types[ev->type];
+	uint64_t *at = map_at(&c->call_of, (uint32_t)ev->tid);
+	struct json args;
+	struct call *k;
+	char buf[64];
 
 	if (!*at) {
 		vec_push(&c->calls, (struct call){ .args.fd = -1 });
 		*at = c->calls.n;
 	}
-	return &c->calls.data[*at - 1];
+	k = &c->calls.data[*at - 1];
+	snprintf(k->name, sizeof(k->name), "%s", slices_call_name(t, ev, buf, sizeof(buf)));
+	k->args.n = 0;
+	args = json_to_out(&k->args, JSON_TIGHT);
+	export_fields(&args, NULL, t, ev, false);
+	return *at - 1;
 }
 
-/* ret NULL: how it ended is not known. */
-static void end_call(struct chrome *c, int32_t tid, struct call *k, uint64_t end,
-		     const int64_t *ret)
+static const struct field *ret_of(const struct chrome *c, const struct event *ev)
 {
-	export_chrome_begin(c, 'X', k->name, k->pid, tid, k->time);
+	return type_field(&c->x->source->trace->types[ev->type], "ret");
+}
+
+static bool is_end_of(void *ctx, const struct slice *s, const struct event *ev)
+{
+	const struct chrome *c = ctx;
+	const struct field *ret = ret_of(c, ev);
+	char buf[64];
+	int64_t v;
+
+	return ret && field_int(ret, ev->raw, ev->raw_size, &v) &&
+	       strcmp(c->calls.data[s->note].name,
+		      slices_call_name(&c->x->source->trace->types[ev->type], ev, buf,
+				       sizeof(buf))) == 0;
+}
+
+/* Of an end that nobody saw only that it was some time before the next call began. */
+static int export_chrome_call(void *ctx, const struct slice *s)
+{
+	struct chrome *c = ctx;
+	const struct call *k;
+	int64_t ret;
+
+	if (s->kind == SLICE_LONE_END || s->kind == SLICE_MISFIT) {
+		put_instant(c, s->end);
+		return 0;
+	}
+	k = &c->calls.data[s->note];
+	export_chrome_begin(c, 'X', k->name, s->pid, s->tid, s->from);
 	json_str(&c->j, "cat", "syscall");
-	export_us(&c->j, "dur", end > k->time ? end - k->time : 0);
+	export_us(&c->j, "dur", s->kind == SLICE_LOST_END ? 0 : slice_time(s));
 	json_object(&c->j, "args");
 	out_add(json_raw(&c->j, "args"), k->args.data, k->args.n);
-	if (ret)
-		json_i64(&c->j, "ret", *ret);
+	if (s->kind == SLICE_WHOLE &&
+	    field_int(ret_of(c, s->end), s->end->raw, s->end->raw_size, &ret))
+		json_i64(&c->j, "ret", ret);
 	else
 		json_bool(&c->j, "unfinished", true);
 	json_end(&c->j);
 	json_end(&c->j);
-	k->open = false;
 	c->x->written++;
-}
-
-static void on_call(struct chrome *c, const struct event *ev, enum lane_call side)
-{
-	const struct event_type *t = &c->x->source->trace->types[ev->type];
-	struct call *k = call_of(c, ev->tid);
-	const struct field *ret = type_field(t, "ret");
-	char buf[64];
-	const char *name = lanes_call_name(t, ev, buf, sizeof(buf));
-	struct json args;
-	int64_t v;
-
-	if (side == LANE_EXIT) {
-		if (!k->open || strcmp(k->name, name) != 0 || !ret ||
-		    !field_int(ret, ev->raw, ev->raw_size, &v))
-			put_instant(c, ev);
-		else
-			end_call(c, ev->tid, k, ev->time, &v);
-		return;
-	}
-	/* its end was lost; it ended some time before this one began */
-	if (k->open)
-		end_call(c, ev->tid, k, k->time, NULL);
-	k->open = true;
-	k->time = ev->time;
-	k->pid = ev->pid;
-	snprintf(k->name, sizeof(k->name), "%s", name);
-	k->args.n = 0;
-	args = json_to_out(&k->args, JSON_TIGHT);
-	export_fields(&args, NULL, t, ev, false);
+	return 0;
 }
 
 static int export_chrome_on_event(void *ctx, const struct event *ev)
 {
 	struct chrome *c = ctx;
 	const struct event_type *t = &c->x->source->trace->types[ev->type];
-	struct lane_switch s;
-	enum lane_call side;
+	struct switch_seen s;
 
 	if (ev->kind == EVENT_COUNTER) {
 		put_counter(c, ev);
 		return 0;
 	}
-	if (lanes_switch(&c->lanes, ev, &s)) {
+	if (switches_look(&c->switches, ev, &s)) {
 		on_switch(c, ev, &s);
 		return 0;
 	}
 	if (!export_has_fields(t, ev) || !(ev->have & EVENT_HAVE_TIME))
 		return 0;
-	side = lanes_call(t);
-	if (side)
-		on_call(c, ev, side);
-	else
-		put_instant(c, ev);
+	if (slices_begins(c->call_slices, ev->type) || slices_ends(c->call_slices, ev->type))
+		return slices_add(c->call_slices, ev);
+	put_instant(c, ev);
 	return 0;
 }
 
@@ -364,13 +368,7 @@ static void finish_lanes(struct chrome *c)
 {
 	for (uint32_t i = 0; i < c->cpus.n; i++)
 		end_slice(c, i, c->x->source->trace->last_time, "R");
-	for (size_t i = 0; i < c->call_of.cap; i++) {
-		const struct map_slot *m = &c->call_of.slots[i];
-		struct call *k = m->used ? &c->calls.data[m->value - 1] : NULL;
-
-		if (k && k->open)
-			end_call(c, (int32_t)m->key, k, c->x->source->trace->last_time, NULL);
-	}
+	slices_finish(c->call_slices, c->x->source->trace->last_time);
 }
 
 int export_chrome(struct export_job *x, struct err *e)
@@ -378,7 +376,14 @@ int export_chrome(struct export_job *x, struct err *e)
 	struct chrome c = { .x = x, .j = json_to_out(x->out, JSON_TIGHT) };
 	int r;
 
-	lanes_init(&c.lanes, x->source->trace);
+	switches_init(&c.switches, x->source->trace);
+	c.call_slices = slices_calls(x->source->trace,
+				     (struct slices_opts){ .begin = begin_call,
+							   .fits = is_end_of,
+							   .misfits_pass = true,
+							   .fn = export_chrome_call,
+							   .ctx = &c },
+				     &c.call_rule);
 	c.frame = mem_alloc((x->names->frames.n + 1) * sizeof(*c.frame));
 	c.node = mem_alloc((x->profile->entries.n + 1) * sizeof(*c.node));
 	make_tree(&c);
@@ -406,7 +411,9 @@ int export_chrome(struct export_job *x, struct err *e)
 	map_free(&c.call_of);
 	vec_each (&c.calls, k)
 		out_free(&k->args);
-	lanes_free(&c.lanes);
+	switches_free(&c.switches);
+	slices_free(c.call_slices);
+	slice_rule_free(&c.call_rule);
 	vec_free(&c.calls);
 	vec_free(&c.cpus);
 	vec_free(&c.frame_site);

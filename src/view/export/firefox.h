@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "calc/slices/slices.h"
 #include "view/export/export.h"
 #include "view/export/tree.h"
 
@@ -27,6 +28,8 @@ struct firefox {
 	VEC(struct firefox_row) samples;
 	VEC(struct firefox_row) markers;
 	struct arena copies; /* records that the source would not keep */
+	struct slice_rule call_rule;
+	struct slices *calls; /* note: the marker */
 
 	/* of the thread that is being written */
 	struct export_tree tree;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "calc/time/lanes.h"
 #include "view/export/firefox.h"
 
 /* Names that a marker's data has for itself. */
@@ -16,46 +15,18 @@ static bool is_taken(const char *field)
 	       strcmp(field, "stack") == 0;
 }
 
-struct collecting {
-	struct firefox *f;
-	struct map open; /* thread to the marker of its system call, + 1 */
-};
-
-/* The end of a call that was seen to begin: false when it was not. */
-static bool end_call(struct collecting *c, const struct event *ev, const struct event_type *t)
+static const char *name_of_call(struct firefox *f, const struct firefox_row *m, char *buf,
+				size_t size)
 {
-	uint64_t *at = map_at(&c->open, (uint32_t)ev->tid);
-	const struct field *ret = type_field(t, "ret");
-	char buf[64], own[64];
-	struct firefox_row *m;
-	struct event begun;
+	struct event ev = { .raw = m->raw, .raw_size = m->raw_size };
 
-	if (!*at)
-		return false;
-	m = &c->f->markers.data[*at - 1];
-	*at = 0;
-	begun = (struct event){ .raw = m->raw, .raw_size = m->raw_size };
-	if (strcmp(lanes_call_name(t, ev, buf, sizeof(buf)),
-		   lanes_call_name(&c->f->x->source->trace->types[m->type], &begun, own,
-				   sizeof(own))) != 0)
-		return false;
-	m->end = ev->time;
-	m->has_ret = ret && field_int(ret, ev->raw, ev->raw_size, &m->ret);
-	return true;
+	return slices_call_name(&f->x->source->trace->types[m->type], &ev, buf, size);
 }
 
-static int export_firefox_markers_on_event(void *ctx, const struct event *ev)
+static uint64_t add_marker(void *ctx, const struct event *ev)
 {
-	struct collecting *c = ctx;
-	struct firefox *f = c->f;
-	const struct event_type *t = &f->x->source->trace->types[ev->type];
-	enum lane_call side;
+	struct firefox *f = ctx;
 
-	if (!export_has_fields(t, ev) || !(ev->have & EVENT_HAVE_TIME))
-		return 0;
-	side = lanes_call(t);
-	if (side == LANE_EXIT && end_call(c, ev, t))
-		return 0;
 	vec_push(&f->markers,
 		 (struct firefox_row){
 			 .pid = ev->pid,
@@ -66,8 +37,46 @@ static int export_firefox_markers_on_event(void *ctx, const struct event *ev)
 			 .raw = f->x->source->stable ? ev->raw
 						     : arena_dup(&f->copies, ev->raw, ev->raw_size),
 			 .raw_size = ev->raw_size });
-	if (side == LANE_ENTER)
-		*map_at(&c->open, (uint32_t)ev->tid) = f->markers.n;
+	return f->markers.n - 1;
+}
+
+static bool is_end_of(void *ctx, const struct slice *s, const struct event *ev)
+{
+	struct firefox *f = ctx;
+	char buf[64], own[64];
+
+	return strcmp(slices_call_name(&f->x->source->trace->types[ev->type], ev, buf, sizeof(buf)),
+		      name_of_call(f, &f->markers.data[s->note], own, sizeof(own))) == 0;
+}
+
+/* An end of what was not seen to begin is a marker of its own. */
+static int end_marker(void *ctx, const struct slice *s)
+{
+	struct firefox *f = ctx;
+	const struct field *ret;
+	struct firefox_row *m;
+
+	if (s->kind == SLICE_LONE_END || s->kind == SLICE_MISFIT)
+		add_marker(f, s->end);
+	if (s->kind != SLICE_WHOLE)
+		return 0;
+	m = &f->markers.data[s->note];
+	ret = type_field(&f->x->source->trace->types[s->end->type], "ret");
+	m->end = s->end->time;
+	m->has_ret = ret && field_int(ret, s->end->raw, s->end->raw_size, &m->ret);
+	return 0;
+}
+
+static int export_firefox_markers_on_event(void *ctx, const struct event *ev)
+{
+	struct firefox *f = ctx;
+
+	if (!export_has_fields(&f->x->source->trace->types[ev->type], ev) ||
+	    !(ev->have & EVENT_HAVE_TIME))
+		return 0;
+	if (slices_begins(f->calls, ev->type) || slices_ends(f->calls, ev->type))
+		return slices_add(f->calls, ev);
+	add_marker(f, ev);
 	return 0;
 }
 
@@ -85,18 +94,21 @@ static int export_firefox_markers_by_thread(const void *x, const void *y)
 int firefox_collect_markers(struct firefox *f, struct err *e)
 {
 	const struct trace *t = f->x->source->trace;
-	struct collecting c = { .f = f };
 	bool any = false;
 	int r = 0;
 
+	f->calls = slices_calls(
+		t,
+		(struct slices_opts){
+			.begin = add_marker, .fits = is_end_of, .fn = end_marker, .ctx = f },
+		&f->call_rule);
 	for (size_t i = 0; i < t->n_types; i++)
 		any = any || t->types[i].n_fields;
 	if (any)
-		r = export_events(f->x, false, export_firefox_markers_on_event, &c, e);
+		r = export_events(f->x, false, export_firefox_markers_on_event, f, e);
 	if (f->markers.n)
 		qsort(f->markers.data, f->markers.n, sizeof(*f->markers.data),
 		      export_firefox_markers_by_thread);
-	map_free(&c.open);
 	return r;
 }
 
@@ -160,7 +172,7 @@ void firefox_schemas(struct firefox *f)
 					 : x->kind == FIELD_INT && !x->is_pointer ? "integer"
 										  : "string");
 		}
-		if (lanes_call(e) == LANE_ENTER)
+		if (slices_begins(f->calls, (uint32_t)i))
 			put_schema_field(j, "ret", "integer");
 		json_end(j);
 		json_end(j);
@@ -216,11 +228,10 @@ static void put_end(struct firefox *f, const struct firefox_row *r)
 
 static uint32_t export_firefox_markers_name_of(struct firefox *f, const struct firefox_row *r)
 {
-	const struct event_type *t = &f->x->source->trace->types[r->type];
-	struct event ev = { .raw = r->raw, .raw_size = r->raw_size };
 	char buf[64];
 
-	return firefox_string(f, r->end ? lanes_call_name(t, &ev, buf, sizeof(buf)) : t->name);
+	return firefox_string(f, r->end ? name_of_call(f, r, buf, sizeof(buf))
+					: f->x->source->trace->types[r->type].name);
 }
 
 void firefox_markers(struct firefox *f, const struct firefox_row *rows, size_t n)

@@ -251,13 +251,14 @@ int export_perfetto(struct export_job *x, struct err *e)
 	for (size_t i = 0; i < n; i++)
 		p.types[i].samples.id = (uint32_t)(SEQ_SAMPLES + i);
 	perfetto_ftrace_init(&p);
+	perfetto_track_init(&p);
 	put_clocks(&p);
 	put_system(&p);
 	tasks_each(x->source->trace->tasks, export_perfetto_put_task, &p);
 	r = export_events(x, true, export_perfetto_on_event, &p, e);
 	perfetto_ftrace_flush(&p);
 	out_add(x->out, p.b.data, p.b.n);
-	lanes_free(&p.lanes);
+	switches_free(&p.switches);
 	pb_free(&p.b);
 	for (size_t i = 0; i < n; i++) {
 		map_free(&p.types[i].samples.said);
@@ -270,7 +271,8 @@ int export_perfetto(struct export_job *x, struct err *e)
 	strtab_free(&p.strings);
 	vec_free(&p.mapping_site);
 	map_free(&p.mapping_index);
-	map_free(&p.open);
+	slices_free(p.calls);
+	slice_rule_free(&p.call_rule);
 	free(p.types);
 	return r;
 }

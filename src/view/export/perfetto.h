@@ -6,7 +6,8 @@
 #include "base/map.h"
 #include "base/pb.h"
 #include "base/vec.h"
-#include "calc/time/lanes.h"
+#include "calc/slices/slices.h"
+#include "calc/slices/switches.h"
 #include "view/export/export.h"
 
 struct ftrace_rule; /* how a tracepoint is said in Perfetto's own message for it */
@@ -21,7 +22,6 @@ struct perfetto_seq {
 struct perfetto_type {
 	const struct ftrace_rule *rule; /* NULL: there is no message of its own */
 	const struct field *field[8];	/* those of the rule */
-	enum lane_call call;
 	struct perfetto_seq samples;
 	struct map counts; /* by CPU: the sum so far */
 };
@@ -29,14 +29,15 @@ struct perfetto_type {
 struct perfetto {
 	struct export_job *x;
 	struct pb b; /* whole packets */
-	struct lanes lanes;
+	struct switches switches;
 	struct perfetto_type *types;
 	struct perfetto_seq tracks;
 	VEC(struct pb) cpus; /* events of a CPU that wait to be written */
 	struct strtab strings;
 	VEC(uint32_t) mapping_site; /* by mapping: a site in it */
 	struct map mapping_index;
-	struct map open; /* thread to the system call it is in: type + 1 */
+	struct slice_rule call_rule;
+	struct slices *calls;
 };
 
 /* Field numbers of TracePacket. */
@@ -92,6 +93,7 @@ enum {
 };
 
 /* --- view/export/perfetto_track.c --- */
+void perfetto_track_init(struct perfetto *p);
 void perfetto_track_event(struct perfetto *p, const struct event *ev);
 /* A value of an EVENT_COUNTER, on a track of its own. */
 void perfetto_track_counter(struct perfetto *p, const struct event *ev);

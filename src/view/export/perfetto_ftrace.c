@@ -70,11 +70,9 @@ void perfetto_ftrace_init(struct perfetto *p)
 {
 	const struct trace *t = p->x->source->trace;
 
-	lanes_init(&p->lanes, t);
-	for (size_t i = 0; i < t->n_types; i++) {
+	switches_init(&p->switches, t);
+	for (size_t i = 0; i < t->n_types; i++)
 		find_rule(&p->types[i], &t->types[i]);
-		p->types[i].call = lanes_call(&t->types[i]);
-	}
 }
 
 static void flush_cpu(struct perfetto *p, uint32_t cpu)
@@ -118,7 +116,7 @@ static void put_fields(struct pb *b, const struct perfetto_type *t, const struct
 }
 
 /* Who is not known or not wanted is nobody to Perfetto: the CPU is idle then. */
-static void put_switch(struct pb *b, const struct lane_switch *s, bool prev, bool next)
+static void put_switch(struct pb *b, const struct switch_seen *s, bool prev, bool next)
 {
 	size_t m = pb_begin(b, EVENT_SCHED_SWITCH);
 
@@ -147,8 +145,8 @@ static int32_t thread_of(const struct perfetto *p, const struct event *ev)
 bool perfetto_ftrace(struct perfetto *p, const struct event *ev)
 {
 	const struct perfetto_type *t = ev->kind == EVENT_SAMPLE ? &p->types[ev->type] : NULL;
-	struct lane_switch s;
-	bool is_switch = lanes_switch(&p->lanes, ev, &s);
+	struct switch_seen s;
+	bool is_switch = switches_look(&p->switches, ev, &s);
 	size_t event, message;
 	struct pb *b;
 

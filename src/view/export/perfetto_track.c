@@ -157,32 +157,45 @@ static void close_slice(struct perfetto *p, const struct event *ev)
 	perfetto_end(p, packet);
 }
 
-void perfetto_track_event(struct perfetto *p, const struct event *ev)
+static uint64_t begin_call(void *ctx, const struct event *ev)
 {
-	const struct event_type *t = &p->x->source->trace->types[ev->type];
-	enum lane_call side = p->types[ev->type].call;
-	uint64_t *open;
+	struct perfetto *p = ctx;
 	char buf[64];
 
+	put_event(p, ev, TYPE_BEGIN,
+		  slices_call_name(&p->x->source->trace->types[ev->type], ev, buf, sizeof(buf)));
+	return 0;
+}
+
+static int end_call(void *ctx, const struct slice *s)
+{
+	struct perfetto *p = ctx;
+
+	if (s->kind == SLICE_LOST_END)
+		close_slice(p, s->end);
+	else if (s->kind == SLICE_WHOLE)
+		put_event(p, s->end, TYPE_END, NULL);
+	else
+		put_event(p, s->end, TYPE_INSTANT, p->x->source->trace->types[s->end->type].name);
+	return 0;
+}
+
+void perfetto_track_init(struct perfetto *p)
+{
+	p->calls =
+		slices_calls(p->x->source->trace,
+			     (struct slices_opts){ .begin = begin_call, .fn = end_call, .ctx = p },
+			     &p->call_rule);
+}
+
+void perfetto_track_event(struct perfetto *p, const struct event *ev)
+{
 	describe_track(p, ev);
 	p->x->written++;
-	if (!side) {
-		put_event(p, ev, TYPE_INSTANT, t->name);
-		return;
-	}
-	open = map_at(&p->open, (uint32_t)ev->tid);
-	if (side == LANE_EXIT) {
-		if (*open)
-			put_event(p, ev, TYPE_END, NULL);
-		else
-			put_event(p, ev, TYPE_INSTANT, t->name);
-		*open = 0;
-		return;
-	}
-	if (*open)
-		close_slice(p, ev);
-	*open = 1;
-	put_event(p, ev, TYPE_BEGIN, lanes_call_name(t, ev, buf, sizeof(buf)));
+	if (slices_begins(p->calls, ev->type) || slices_ends(p->calls, ev->type))
+		slices_add(p->calls, ev);
+	else
+		put_event(p, ev, TYPE_INSTANT, p->x->source->trace->types[ev->type].name);
 }
 
 void perfetto_track_counter(struct perfetto *p, const struct event *ev)

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "calc/time/lanes.h"
+#include "calc/slices/switches.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "event/match.h"
 
 #define SLEEPING 1 /* TASK_INTERRUPTIBLE: all that is known of who left the CPU by himself */
 
-void lanes_init(struct lanes *l, const struct trace *t)
+void switches_init(struct switches *l, const struct trace *t)
 {
-	*l = (struct lanes){ .trace = t };
+	*l = (struct switches){ .trace = t };
 	for (size_t i = 0; i < t->n_types; i++) {
 		const struct event_type *e = &t->types[i];
 
@@ -31,27 +28,27 @@ void lanes_init(struct lanes *l, const struct trace *t)
 	}
 }
 
-static int64_t lanes_number(const struct field *f, const struct event *ev)
+static int64_t switches_number(const struct field *f, const struct event *ev)
 {
 	int64_t v = 0;
 
 	return f && field_int(f, ev->raw, ev->raw_size, &v) ? v : 0;
 }
 
-static struct lane_name name(const struct field *f, const struct event *ev)
+static struct switch_name name(const struct field *f, const struct event *ev)
 {
-	struct lane_name r = { "", 0 };
+	struct switch_name r = { "", 0 };
 
 	if (f && !field_str(f, ev->raw, ev->raw_size, &r.text, &r.n))
-		r = (struct lane_name){ "", 0 };
+		r = (struct switch_name){ "", 0 };
 	return r;
 }
 
-static struct lane_name lanes_name_of(const struct lanes *l, int32_t tid, uint64_t time)
+static struct switch_name switches_name_of(const struct switches *l, int32_t tid, uint64_t time)
 {
 	const char *s = tid < 0 ? "" : tasks_name_or(l->trace->tasks, tid, time, "");
 
-	return (struct lane_name){ s, strlen(s) };
+	return (struct switch_name){ s, strlen(s) };
 }
 
 /*
@@ -59,7 +56,7 @@ static struct lane_name lanes_name_of(const struct lanes *l, int32_t tid, uint64
  * comes; one of a process names only its own thread; none has a number for a thread
  * that ended. So who runs is remembered.
  */
-static bool from_record(struct lanes *l, const struct event *ev, struct lane_switch *ret)
+static bool from_record(struct switches *l, const struct event *ev, struct switch_seen *ret)
 {
 	const struct event_side *x = ev->side;
 	uint64_t *current = map_at(&l->current, ev->cpu);
@@ -67,21 +64,21 @@ static bool from_record(struct lanes *l, const struct event *ev, struct lane_swi
 
 	if (!x || (!x->out && runs == ev->tid))
 		return false;
-	*ret = (struct lane_switch){ .prev = x->out && ev->tid >= 0 ? ev->tid : runs,
+	*ret = (struct switch_seen){ .prev = x->out && ev->tid >= 0 ? ev->tid : runs,
 				     .next = x->out ? x->other_tid : ev->tid,
 				     .state = x->out && !x->preempt ? SLEEPING : 0 };
-	ret->prev_comm = lanes_name_of(l, ret->prev, ev->time);
-	ret->next_comm = lanes_name_of(l, ret->next, ev->time);
+	ret->prev_comm = switches_name_of(l, ret->prev, ev->time);
+	ret->next_comm = switches_name_of(l, ret->next, ev->time);
 	*current = ret->next < 0 ? 0 : (uint64_t)ret->next + 1;
 	return true;
 }
 
-void lanes_free(struct lanes *l)
+void switches_free(struct switches *l)
 {
 	map_free(&l->current);
 }
 
-bool lanes_switch(struct lanes *l, const struct event *ev, struct lane_switch *ret)
+bool switches_look(struct switches *l, const struct event *ev, struct switch_seen *ret)
 {
 	if (!(ev->have & EVENT_HAVE_TIME) || !(ev->have & EVENT_HAVE_CPU))
 		return false;
@@ -90,34 +87,12 @@ bool lanes_switch(struct lanes *l, const struct event *ev, struct lane_switch *r
 	if (ev->kind != EVENT_SAMPLE || !l->type || !(ev->have & EVENT_HAVE_RAW) ||
 	    &l->trace->types[ev->type] != l->type)
 		return false;
-	*ret = (struct lane_switch){ .prev = (int32_t)lanes_number(l->prev_tid, ev),
-				     .next = (int32_t)lanes_number(l->next_tid, ev),
+	*ret = (struct switch_seen){ .prev = (int32_t)switches_number(l->prev_tid, ev),
+				     .next = (int32_t)switches_number(l->next_tid, ev),
 				     .prev_comm = name(l->prev_comm, ev),
 				     .next_comm = name(l->next_comm, ev),
-				     .prev_prio = (int32_t)lanes_number(l->prev_prio, ev),
-				     .next_prio = (int32_t)lanes_number(l->next_prio, ev),
-				     .state = lanes_number(l->prev_state, ev) };
+				     .prev_prio = (int32_t)switches_number(l->prev_prio, ev),
+				     .next_prio = (int32_t)switches_number(l->next_prio, ev),
+				     .state = switches_number(l->prev_state, ev) };
 	return true;
-}
-
-enum lane_call lanes_call(const struct event_type *t)
-{
-	if (!t->system || !t->n_fields || !str_ends(t->system, "syscalls"))
-		return LANE_NO_CALL;
-	if (str_starts(t->event, "sys_enter"))
-		return LANE_ENTER;
-	return str_starts(t->event, "sys_exit") ? LANE_EXIT : LANE_NO_CALL;
-}
-
-const char *lanes_call_name(const struct event_type *t, const struct event *ev, char *buf,
-			    size_t size)
-{
-	const char *own = t->event + strcspn(t->event, "_") + 1;
-	const struct field *id = type_field(t, "id");
-
-	own = strchr(own, '_');
-	if (own)
-		return own + 1;
-	snprintf(buf, size, "syscall %" PRId64, lanes_number(id, ev));
-	return buf;
 }
