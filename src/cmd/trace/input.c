@@ -8,58 +8,58 @@
  */
 #include <string.h>
 
+#include "calc/slices/slices.h"
 #include "cmd/command.h"
 #include "cmd/share/input.h"
 #include "cmd/trace/trace.h"
 #include "event/match.h"
 #include "event/text.h"
 
-enum what { OTHER, ENTER, LEAVE };
-
 struct event_of {
-	enum what what;
+	bool is_call, shown;
 	int nr; /* -1: in the record */
-	bool shown;
 	const struct field *id, *args, *ret;
 	const struct field *arg[SYSCALL_ARGS]; /* of syscalls:sys_enter_* */
 };
 
-struct pairing {
+struct reading {
 	struct trace_show *show;
 	const struct trace_pick *pick;
 	const struct source *source;
 	struct event_of *types;
-	VEC(struct trace_record) pending;
-	struct map by_tid; /* index + 1 */
-	uint64_t calls;
+	struct slices *calls;
+	VEC(struct trace_record) begun; /* the last call of each thread */
+	struct map by_tid;		/* index + 1 */
 };
 
-static void trace_input_look_at(struct pairing *p, const struct event_type *t, struct event_of *e)
+static void trace_input_look_at(struct reading *p, const struct event_type *t, struct event_of *e)
 {
-	bool raw = t->system && strcmp(t->system, "raw_syscalls") == 0;
-	bool each = t->system && strcmp(t->system, "syscalls") == 0;
-	const char *name =
-		each ? strchr(t->event + (str_starts(t->event, "sys_e") ? 4 : 0), '_') : NULL;
+	bool raw = e->is_call && str_starts(t->system, "raw_");
+	const char *name = !e->is_call || raw ? NULL : strchr(t->event + strlen("sys_"), '_');
 
-	e->nr = -1;
-	if (raw || each) {
-		e->what = str_starts(t->event, "sys_enter")  ? ENTER
-			  : str_starts(t->event, "sys_exit") ? LEAVE
-							     : OTHER;
-		e->nr = name ? syscall_number(p->show->words.abi[0], name + 1) : -1;
-		e->id = type_field(t, raw ? "id" : "__syscall_nr");
-		e->args = type_field(t, "args");
-		e->ret = type_field(t, "ret");
-		for (size_t i = 0, k = 0; each && i < t->n_fields && k < SYSCALL_ARGS; i++)
-			if (!t->fields[i].is_common && &t->fields[i] != e->id)
-				e->arg[k++] = &t->fields[i];
-	}
-	if (e->what == OTHER && t->name)
-		for (size_t i = 0; i < p->pick->others.n; i++)
-			e->shown |= match_type(t, p->pick->others.data[i]);
+	e->nr = name ? syscall_number(p->show->words.abi[0], name + 1) : -1;
+	e->id = type_field(t, raw ? "id" : "__syscall_nr");
+	e->args = type_field(t, "args");
+	e->ret = type_field(t, "ret");
+	for (size_t i = 0, k = 0; name && i < t->n_fields && k < SYSCALL_ARGS; i++)
+		if (!t->fields[i].is_common && &t->fields[i] != e->id)
+			e->arg[k++] = &t->fields[i];
+	for (size_t i = 0; !e->is_call && t->name && i < p->pick->others.n; i++)
+		e->shown |= match_type(t, p->pick->others.data[i]);
 }
 
-static void begin_record(const struct pairing *p, const struct event *ev, struct trace_record *r)
+/* Its number; -1 where that was not recorded. */
+static int32_t number_of(const struct reading *p, const struct event *ev)
+{
+	const struct event_of *e = &p->types[ev->type];
+	int64_t v = e->nr;
+
+	if (e->nr < 0 && (!e->id || !field_int(e->id, ev->raw, ev->raw_size, &v)))
+		v = -1;
+	return (int32_t)v;
+}
+
+static void begin_record(const struct reading *p, const struct event *ev, struct trace_record *r)
 {
 	const char *comm = tasks_name_or(p->source->trace->tasks, ev->tid, ev->time, "");
 
@@ -71,32 +71,40 @@ static void begin_record(const struct pairing *p, const struct event *ev, struct
 	strncpy(r->comm, comm, sizeof(r->comm) - 1);
 }
 
-static void on_enter(struct pairing *p, const struct event *ev, const struct event_of *e)
+static uint64_t trace_input_begin(void *ctx, const struct event *ev)
 {
+	struct reading *p = ctx;
+	const struct event_of *e = &p->types[ev->type];
 	uint64_t *at = map_at(&p->by_tid, (uint32_t)ev->tid);
 	struct trace_record *r;
-	int64_t v = e->nr;
 	const void *bytes;
+	int64_t v;
 	size_t n;
 
 	if (!*at) {
-		vec_add(&p->pending);
-		*at = p->pending.n;
+		vec_add(&p->begun);
+		*at = p->begun.n;
 	}
-	r = &p->pending.data[*at - 1];
+	r = &p->begun.data[*at - 1];
 	begin_record(p, ev, r);
 	r->kind = TRACE_UNFINISHED;
-	if (e->nr < 0 && (!e->id || !field_int(e->id, ev->raw, ev->raw_size, &v)))
-		v = -1;
-	r->nr = (int32_t)v;
+	r->nr = number_of(p, ev);
 	if (e->args && field_bytes(e->args, ev->raw, ev->raw_size, &bytes, &n))
 		memcpy(r->arg, bytes, n < sizeof(r->arg) ? n : sizeof(r->arg));
 	for (size_t i = 0; i < SYSCALL_ARGS; i++)
 		if (e->arg[i] && field_int(e->arg[i], ev->raw, ev->raw_size, &v))
 			r->arg[i] = (uint64_t)v;
+	return *at - 1;
 }
 
-static bool trace_input_wanted(const struct pairing *p, const struct trace_record *r)
+static bool trace_input_fits(void *ctx, const struct slice *s, const struct event *ev)
+{
+	const struct reading *p = ctx;
+
+	return p->begun.data[s->note].nr == number_of(p, ev);
+}
+
+static bool trace_input_wanted(const struct reading *p, const struct trace_record *r)
 {
 	unsigned nr = r->nr >= 0 && r->nr < SYSCALL_MAX ? (unsigned)r->nr : SYSCALL_MAX - 1;
 	const struct trace_args *a = p->show->a;
@@ -105,14 +113,13 @@ static bool trace_input_wanted(const struct pairing *p, const struct trace_recor
 	       (!a->min_ns || r->end - r->start >= a->min_ns);
 }
 
-static int trace_input_finish(struct pairing *p, struct trace_record *r)
+static int trace_input_finish(struct reading *p, struct trace_record *r)
 {
 	struct trace_sum_key key = { .nr = r->nr };
 	const struct trace_args *a = p->show->a;
 
 	if (!trace_input_wanted(p, r))
 		return 0;
-	p->calls++;
 	if ((a->sums || a->with_sums) && r->kind == TRACE_CALL) {
 		if (!a->mode || strcmp(a->mode, "total") != 0)
 			key.id = a->mode && strcmp(a->mode, "thread") == 0 ? r->tid : r->pid;
@@ -124,39 +131,39 @@ static int trace_input_finish(struct pairing *p, struct trace_record *r)
 	return trace_show_record(p->show, r, r + 1);
 }
 
-static int on_leave(struct pairing *p, const struct event *ev, const struct event_of *e)
+static int trace_input_slice(void *ctx, const struct slice *s)
 {
-	uint64_t *at = map_at(&p->by_tid, (uint32_t)ev->tid);
+	struct reading *p = ctx;
+	const struct event *ev = s->end;
 	struct trace_record r;
-	int64_t v = e->nr, ret = 0;
+	int64_t ret = 0;
 
-	if (e->nr < 0 && (!e->id || !field_int(e->id, ev->raw, ev->raw_size, &v)))
-		v = -1;
-	if (e->ret)
-		field_int(e->ret, ev->raw, ev->raw_size, &ret);
-	if (*at && p->pending.data[*at - 1].kind == TRACE_UNFINISHED &&
-	    p->pending.data[*at - 1].nr == (int32_t)v) {
-		uint64_t start = p->pending.data[*at - 1].start;
-
-		begin_record(p, ev, &r); /* an exec changes names */
-		r.start = start;
-		memcpy(r.arg, p->pending.data[*at - 1].arg, sizeof(r.arg));
-		p->pending.data[*at - 1].kind = TRACE_CALL;
-	} else if (e->nr >= 0 || (int32_t)v >= 0) { /* it began before */
-		begin_record(p, ev, &r);
-		r.flags = TRACE_NO_START;
-	} else {
+	if (s->kind == SLICE_LOST_END)
 		return 0;
+	if (s->kind == SLICE_OPEN) {
+		p->begun.data[s->note].end = s->to;
+		return trace_input_finish(p, &p->begun.data[s->note]);
 	}
-	r.nr = (int32_t)v;
+	begin_record(p, ev, &r); /* an exec changes names */
+	r.nr = number_of(p, ev);
 	r.kind = TRACE_CALL;
+	if (p->types[ev->type].ret)
+		field_int(p->types[ev->type].ret, ev->raw, ev->raw_size, &ret);
 	r.ret = ret;
+	if (s->kind == SLICE_WHOLE) {
+		r.start = s->from;
+		memcpy(r.arg, p->begun.data[s->note].arg, sizeof(r.arg));
+	} else if (r.nr < 0) {
+		return 0;
+	} else {
+		r.flags = TRACE_NO_START;
+	}
 	return trace_input_finish(p, &r);
 }
 
 static int trace_input_on_event(void *ctx, const struct event *ev)
 {
-	struct pairing *p = ctx;
+	struct reading *p = ctx;
 	const struct event_of *e = &p->types[ev->type];
 	const struct event_type *t = &p->source->trace->types[ev->type];
 	struct trace_record r;
@@ -166,11 +173,9 @@ static int trace_input_on_event(void *ctx, const struct event *ev)
 		return 0;
 	if (!p->show->lines.begin && !p->show->a->full_time)
 		p->show->lines.begin = ev->time;
-	if (e->what == ENTER)
-		on_enter(p, ev, e);
-	else if (e->what == LEAVE)
-		return on_leave(p, ev, e);
-	else if (e->shown && !p->show->a->sums) {
+	if (e->is_call)
+		return slices_add(p->calls, ev);
+	if (e->shown && !p->show->a->sums) {
 		begin_record(p, ev, &r);
 		text_print(p->source->trace->tep, t, ev->raw, ev->raw_size, &b);
 		(p->show->a->json ? trace_json_event : trace_text_event)(&p->show->lines, &r,
@@ -179,27 +184,40 @@ static int trace_input_on_event(void *ctx, const struct event *ev)
 	return 0;
 }
 
-static int show_all(struct pairing *p, struct source *s, struct err *e)
+static int trace_input_none(const char *input, struct err *e)
+{
+	err_set(e, EINVAL, "%s has no system calls", input);
+	return err_hint(e, "kymo record -e 'raw_syscalls:*' records them");
+}
+
+static int show_all(struct reading *p, struct source *s, struct err *e)
 {
 	const struct trace_args *a = p->show->a;
+	struct slice_rule rule;
 	bool any = false;
 	int r;
 
+	p->calls = slices_calls(s->trace,
+				(struct slices_opts){ .begin = trace_input_begin,
+						      .fits = trace_input_fits,
+						      .misfits_pass = true,
+						      .fn = trace_input_slice,
+						      .ctx = p },
+				&rule);
 	p->types = mem_alloc((s->trace->n_types + 1) * sizeof(*p->types));
-	for (size_t i = 0; i < s->trace->n_types; i++) {
+	for (uint32_t i = 0; i < s->trace->n_types; i++) {
+		p->types[i].is_call = slices_begins(p->calls, i) || slices_ends(p->calls, i);
 		trace_input_look_at(p, &s->trace->types[i], &p->types[i]);
-		any |= p->types[i].what != OTHER || p->types[i].shown;
+		any |= p->types[i].is_call || p->types[i].shown;
 	}
-	if (!any) {
-		err_set(e, EINVAL, "%s has no system calls", a->input);
-		return err_hint(e, "kymo record -e 'raw_syscalls:*' records them");
-	}
-	r = s->read_ordered(s, false, trace_input_on_event, p, e);
-	vec_each (&p->pending, u)
-		if (r >= 0 && !p->show->full && u->kind == TRACE_UNFINISHED) {
-			u->end = s->trace->last_time;
-			r = trace_input_finish(p, u);
-		}
+	if (any)
+		r = s->read_ordered(s, false, trace_input_on_event, p, e);
+	else
+		r = trace_input_none(a->input, e);
+	if (r >= 0 && !p->show->full)
+		slices_finish(p->calls, s->trace->last_time);
+	slices_free(p->calls);
+	slice_rule_free(&rule);
 	if (r >= 0 && (a->sums || a->with_sums))
 		trace_show_sums(p->show);
 	return r < 0 ? r : 0;
@@ -208,7 +226,7 @@ static int show_all(struct pairing *p, struct source *s, struct err *e)
 int trace_input(const struct trace_args *a, const struct trace_pick *pick, struct err *e)
 {
 	struct trace_show show = { 0 };
-	struct pairing p = { .show = &show, .pick = pick };
+	struct reading p = { .show = &show, .pick = pick };
 	struct source *s = NULL;
 	int r = input_open(a->input, &s, e);
 
@@ -230,7 +248,7 @@ int trace_input(const struct trace_args *a, const struct trace_pick *pick, struc
 	}
 	input_warn(s);
 	source_close(s);
-	vec_free(&p.pending);
+	vec_free(&p.begun);
 	map_free(&p.by_tid);
 	free(p.types);
 	return r;
