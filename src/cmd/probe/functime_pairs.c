@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Timed calls summed up and shown; out of a recording, too: calls, interrupts, turns on a CPU. */
+/* From a recording of beginnings and ends to times: calls, interrupts, turns on a CPU. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "base/str.h"
+#include "calc/slices/slices.h"
 #include "cmd/probe/functime.h"
 #include "cmd/share/input.h"
-#include "event/match.h"
 #include "event/text.h"
 #include "live/ftrace/ftrace.h"
-
-#define MAX_NESTED 64
 
 void functime_keep(struct functime_sums *s, struct functime_call c, const char *comm)
 {
@@ -129,37 +130,37 @@ struct kind {
 	uint64_t n, sum, max;
 };
 
-/* What has begun on a CPU or in a thread. */
-struct nest {
-	struct begun {
-		uint64_t time;
-		int32_t tid;
-		uint32_t kind;
-		char *text;
-	} begun[MAX_NESTED];
-	size_t n;
+/* What has begun. */
+struct opening {
+	char *text;
+	uint32_t kind;
+	int32_t tid;
 };
 
 struct timing {
 	struct source *s;
-	const struct event_type *begin, *end;
-	const struct field *next_pid, *prev_pid, *kind_field;
 	const struct ftrace_opts *o;
 	const struct functime_plan *plan;
+	struct slices *slices;
 	struct strtab kind_names;
 	VEC(struct kind) kinds;
-	struct map index; /* thread or CPU to its nest + 1 */
-	VEC(struct nest *) nests;
 	struct functime_sums sums;
 };
 
-static char *functime_pairs_text_of(const struct timing *t, const struct event *ev,
-				    const struct event_type *type)
+static int64_t pid_of(const struct timing *t, const struct event *ev, const char *name)
+{
+	const struct field *f = type_field(&t->s->trace->types[ev->type], name);
+	int64_t v;
+
+	return f && field_int(f, ev->raw, ev->raw_size, &v) ? v : 0;
+}
+
+static char *functime_pairs_text_of(const struct timing *t, const struct event *ev)
 {
 	AUTO_STRBUF b = { 0 };
 	const char *text, *rest;
 
-	text_print(t->s->trace->tep, type, ev->raw, ev->raw_size, &b);
+	text_print(t->s->trace->tep, &t->s->trace->types[ev->type], ev->raw, ev->raw_size, &b);
 	text = strbuf_str(&b);
 	rest = t->plan->function && *text == '(' ? strchr(text, ')') : NULL;
 	return rest ? mem_printf("(%s%s", t->plan->function, rest) : mem_strdup(text);
@@ -170,13 +171,16 @@ static uint32_t functime_pairs_kind_of(struct timing *t, const struct event *ev,
 {
 	AUTO_FREE char *key = mem_printf("%s=", t->plan->kind);
 	const char *at = strstr(text, key);
+	const struct field *f;
 	const void *name;
 	size_t n;
 
-	if (t->plan->turns)
-		return t->kind_field && field_bytes(t->kind_field, ev->raw, ev->raw_size, &name, &n)
+	if (t->plan->turns) {
+		f = type_field(&t->s->trace->types[ev->type], t->plan->kind);
+		return f && field_bytes(f, ev->raw, ev->raw_size, &name, &n)
 			       ? strtab_addn(&t->kind_names, name, strnlen(name, n))
 			       : STRTAB_NONE;
+	}
 	if (!at)
 		return STRTAB_NONE;
 	at += strlen(key);
@@ -197,46 +201,6 @@ static void add_kind(struct timing *t, uint32_t id, uint64_t took)
 	k->max = took > k->max ? took : k->max;
 }
 
-static void begin_one(struct timing *t, struct nest *n, const struct event *ev, int32_t tid)
-{
-	char *text;
-
-	if (n->n == MAX_NESTED)
-		return;
-	text = t->plan->turns ? mem_printf("CPU %u", ev->cpu)
-			      : functime_pairs_text_of(t, ev, t->begin);
-	n->begun[n->n++] = (struct begun){ ev->time, tid,
-					   t->plan->kind && !t->plan->turns
-						   ? functime_pairs_kind_of(t, ev, text)
-						   : STRTAB_NONE,
-					   text };
-}
-
-static void end_one(struct timing *t, struct nest *n, const struct event *ev)
-{
-	struct begun *b;
-	int64_t tid;
-
-	if (!n->n) {
-		t->sums.lone++;
-		return;
-	}
-	b = &n->begun[--n->n];
-	if (t->plan->turns) {
-		/* not every switch is seen: another's end is not this one's */
-		if (!t->prev_pid || !field_int(t->prev_pid, ev->raw, ev->raw_size, &tid) ||
-		    tid != b->tid) {
-			free(b->text);
-			t->sums.lone++;
-			return;
-		}
-		/* the name it has now: it may have become another program meanwhile */
-		b->kind = functime_pairs_kind_of(t, ev, b->text);
-	}
-	add_kind(t, b->kind, ev->time - b->time);
-	functime_add(&t->sums, b->time, ev->time - b->time, b->tid, b->text);
-}
-
 /* With -p, switches to others are seen as well, but not how long they stay. */
 static bool functime_pairs_wanted(const struct ftrace_opts *o, int64_t tid)
 {
@@ -246,42 +210,63 @@ static bool functime_pairs_wanted(const struct ftrace_opts *o, int64_t tid)
 	return !o->pids.n;
 }
 
-/* Somebody leaves the CPU of whom it is not known since when. */
-static bool begun_unseen(const struct timing *t, const struct event *ev)
-{
-	int64_t tid;
-
-	return t->prev_pid && field_int(t->prev_pid, ev->raw, ev->raw_size, &tid) && tid &&
-	       functime_pairs_wanted(t->o, tid);
-}
-
-static int functime_pairs_on_event(void *ctx, const struct event *ev)
+static uint64_t functime_pairs_begin(void *ctx, const struct event *ev)
 {
 	struct timing *t = ctx;
-	const struct event_type *type = &t->s->trace->types[ev->type];
-	uint64_t *at;
-	struct nest *n;
-	int64_t next;
+	struct opening *n = mem_alloc(sizeof(*n));
 
-	if (type != t->begin && type != t->end)
-		return 0;
-	at = map_at(&t->index, t->plan->by_cpu ? ev->cpu : (uint32_t)ev->tid);
-	if (!*at) {
-		vec_push(&t->nests, (struct nest *)mem_alloc(sizeof(struct nest)));
-		*at = t->nests.n;
-	}
-	n = t->nests.data[*at - 1];
+	n->kind = STRTAB_NONE;
+	n->tid = ev->tid;
 	if (t->plan->turns) {
-		if (n->n || begun_unseen(t, ev))
-			end_one(t, n, ev);
-		if (t->next_pid && field_int(t->next_pid, ev->raw, ev->raw_size, &next) && next &&
-		    functime_pairs_wanted(t->o, next))
-			begin_one(t, n, ev, (int32_t)next);
-	} else if (type == t->begin) {
-		begin_one(t, n, ev, ev->tid);
-	} else {
-		end_one(t, n, ev);
+		n->tid = (int32_t)pid_of(t, ev, "next_pid");
+		n->text = mem_printf("CPU %u", ev->cpu);
+		return (uintptr_t)n;
 	}
+	n->text = functime_pairs_text_of(t, ev);
+	if (t->plan->kind)
+		n->kind = functime_pairs_kind_of(t, ev, n->text);
+	return (uintptr_t)n;
+}
+
+static bool functime_pairs_hide(void *ctx, const struct event *ev)
+{
+	const struct timing *t = ctx;
+	int64_t next = pid_of(t, ev, "next_pid");
+
+	return !next || !functime_pairs_wanted(t->o, next);
+}
+
+/* Not every switch is seen: another's end is not this one's. */
+static bool functime_pairs_fits(void *ctx, const struct slice *s, const struct event *ev)
+{
+	const struct opening *n = (const void *)(uintptr_t)s->note;
+
+	return pid_of(ctx, ev, "prev_pid") == n->tid;
+}
+
+static int functime_pairs_slice(void *ctx, const struct slice *s)
+{
+	struct timing *t = ctx;
+	struct opening *n = (void *)(uintptr_t)s->note;
+	int64_t prev;
+
+	switch (s->kind) {
+	case SLICE_LONE_END: /* of a switch: somebody left of whom it is not known since when */
+		prev = t->plan->turns ? pid_of(t, s->end, "prev_pid") : 1;
+		t->sums.lone += !t->plan->turns || (prev && functime_pairs_wanted(t->o, prev));
+		return 0;
+	case SLICE_MISFIT: t->sums.lone++; break;
+	case SLICE_WHOLE:
+		if (t->plan->turns) /* the name it has now: it may be another program meanwhile */
+			n->kind = functime_pairs_kind_of(t, s->end, n->text);
+		add_kind(t, n->kind, slice_time(s));
+		functime_add(&t->sums, s->from, slice_time(s), n->tid, n->text);
+		n->text = NULL;
+		break;
+	default: break;
+	}
+	free(n->text);
+	free(n);
 	return 0;
 }
 
@@ -316,13 +301,6 @@ static void print_kinds(const struct timing *t)
 	}
 }
 
-static const struct event_type *functime_pairs_find(const struct trace *t, const char *name)
-{
-	uint32_t i = match_find(t, name);
-
-	return i == MATCH_NONE ? NULL : &t->types[i];
-}
-
 static void name_tasks(struct timing *t)
 {
 	vec_each (&t->sums.slow, c)
@@ -334,14 +312,23 @@ int functime_pairs(struct source *s, const struct functime_plan *p, const struct
 		   size_t keep, struct err *e)
 {
 	struct timing t = { .s = s, .plan = p, .o = o, .sums.keep = keep };
-	int r;
+	struct slices_opts so = { .begin = functime_pairs_begin,
+				  .hide = p->turns ? functime_pairs_hide : NULL,
+				  .fits = p->turns ? functime_pairs_fits : NULL,
+				  .fn = functime_pairs_slice,
+				  .may_lack = true,
+				  .ctx = &t };
+	AUTO_FREE char *text =
+		mem_printf("%s,%s by %s", p->begin, p->end, p->by_cpu ? "cpu" : "tid");
+	struct slice_rule rule;
+	int r = slice_rule_parse(text, &rule, e);
 
-	t.begin = functime_pairs_find(s->trace, p->begin);
-	t.end = functime_pairs_find(s->trace, p->end);
-	t.next_pid = t.begin && p->turns ? type_field(t.begin, "next_pid") : NULL;
-	t.prev_pid = t.begin && p->turns ? type_field(t.begin, "prev_pid") : NULL;
-	t.kind_field = t.begin && p->kind ? type_field(t.begin, p->kind) : NULL;
-	r = s->read_ordered(s, false, functime_pairs_on_event, &t, e);
+	if (r < 0)
+		return r;
+	rule.again = SLICE_NESTS;
+	r = slices_new(s->trace, &rule, &so, &t.slices, e);
+	if (r == 0)
+		r = s->read_ordered(s, false, slices_add, t.slices, e);
 	if (r >= 0 && t.sums.n) {
 		functime_print(&t.sums, p->turns ? "turns on a CPU" : p->kind ? p->name : "calls");
 		print_kinds(&t);
@@ -351,15 +338,12 @@ int functime_pairs(struct source *s, const struct functime_plan *p, const struct
 		printf("no %s\n", p->name ? p->name : "calls");
 	}
 	input_warn(s);
-	vec_each (&t.nests, x) {
-		for (size_t i = 0; i < (*x)->n; i++)
-			free((*x)->begun[i].text);
-		free(*x);
-	}
-	vec_free(&t.nests);
+	if (t.slices)
+		slices_finish(t.slices, s->trace->last_time); /* gives back what had begun */
+	slices_free(t.slices);
+	slice_rule_free(&rule);
 	functime_free(&t.sums);
 	vec_free(&t.kinds);
 	strtab_free(&t.kind_names);
-	map_free(&t.index);
 	return r < 0 ? r : 0;
 }
