@@ -325,8 +325,108 @@ static void many(void)
 	slice_rule_free(&s);
 }
 
+/* --- what is odd --- */
+
+static bool same_name(void *ctx, const struct slice *s, const struct event *ev)
+{
+	(void)ctx;
+	return s->note == (uint64_t)((const struct end *)ev->raw)->name[0];
+}
+
+static uint64_t first_letter(void *ctx, const struct event *ev)
+{
+	(void)ctx;
+	return (uint64_t)((const struct begin *)ev->raw)->name[0];
+}
+
+static int list(void *ctx, const struct slice *s)
+{
+	static const char *const names[] = { "whole", "lone", "misfit", "lost", "open" };
+	char *text = ctx;
+
+	sprintf(text + strlen(text), "%s %c %d-%d, ", names[s->kind], s->note ? (char)s->note : '-',
+		(int)s->from, (int)s->to);
+	return 0;
+}
+
+static void odd(void)
+{
+	char text[512] = "";
+	struct slices_opts o = {
+		.begin = first_letter, .fits = same_name, .fn = list, .ctx = text
+	};
+	struct slice_rule r;
+	struct slices_counts c;
+	struct slices *p = NULL;
+	struct err e = { 0 };
+
+	slice_rule_parse("t:begin,t:end by id=who", &r, &e);
+	slices_new(&trace, &r, &o, &p, &e);
+	end(p, 5, 1, "a");
+	begin(p, 10, 1, "a");
+	begin(p, 20, 1, "b");
+	end(p, 30, 1, "x");
+	end(p, 40, 1, "b");
+	begin(p, 50, 2, "d");
+	begin(p, 45, 3, "c");
+	slices_finish(p, 60);
+	CHECK_STR(text, "lone - 0-5, lost a 10-20, misfit b 20-30, lone - 0-40, open c 45-60, "
+			"open d 50-60, ");
+	slices_count(p, &c);
+	CHECK_CASE(c.matched == 0 && c.lone_ends == 3 && c.again == 1 && c.open == 2,
+		   "and counted so");
+	slices_free(p);
+
+	text[0] = '\0';
+	o.misfits_pass = true;
+	slices_new(&trace, &r, &o, &p, &e);
+	begin(p, 20, 1, "b");
+	end(p, 30, 1, "x");
+	end(p, 40, 1, "b");
+	CHECK_STR(text, "misfit b 20-30, whole b 20-40, ");
+	slices_free(p);
+	slice_rule_free(&r);
+}
+
+static void nesting(void)
+{
+	char text[2048] = "";
+	struct slices_opts o = { .begin = first_letter, .fn = list, .ctx = text };
+	struct slice_rule r;
+	struct slices_counts c;
+	struct slices *p = NULL;
+	struct err e = { 0 };
+
+	slice_rule_parse("t:begin,t:end by id=who", &r, &e);
+	r.again = SLICE_NESTS;
+	slices_new(&trace, &r, &o, &p, &e);
+	begin(p, 10, 1, "a");
+	begin(p, 20, 1, "b");
+	begin(p, 25, 2, "x");
+	begin(p, 30, 1, "c");
+	end(p, 40, 1, "");
+	end(p, 50, 1, "");
+	end(p, 55, 2, "");
+	begin(p, 60, 1, "d");
+	slices_finish(p, 70);
+	CHECK_STR(text,
+		  "whole c 30-40, whole b 20-50, whole x 25-55, open a 10-70, open d 60-70, ");
+	slices_free(p);
+
+	slices_new(&trace, &r, &(struct slices_opts){ 0 }, &p, &e);
+	for (uint64_t i = 0; i < 1000; i++)
+		begin(p, i, 1, "");
+	slices_count(p, &c);
+	CHECK_CASE(c.open == SLICE_DEPTH && c.again == 1000 - SLICE_DEPTH,
+		   "who never ends does not fill the memory");
+	slices_free(p);
+	slice_rule_free(&r);
+}
+
 int main(void)
 {
+	odd();
+	nesting();
 	words();
 	matching();
 	common_keys();
