@@ -8,27 +8,23 @@
 
 #include "base/mem.h"
 
-const struct trace_names *trace_names_find(const char *set)
+const struct trace_name *trace_names_find(const char *set)
 {
-	const struct trace_names *const all[] = { trace_names_files, trace_names_other,
-						  trace_names_more, trace_names_system };
+	static const struct trace_names *const all[] = { trace_names_files, trace_names_system };
 
 	for (size_t k = 0; k < ARRAY_SIZE(all); k++)
 		for (const struct trace_names *s = all[k]; s->set; s++)
 			if (strcmp(s->set, set) == 0)
-				return s;
+				return s->names;
 	return NULL;
 }
 
 void trace_names_flags(const char *set, uint64_t v, struct strbuf *b)
 {
-	const struct trace_names *s = trace_names_find(set);
 	uint64_t left = v;
 	bool any = false;
 
-	for (unsigned i = 0; s && i < s->n; i++) {
-		const struct trace_name *n = &s->names[i];
-
+	for (const struct trace_name *n = trace_names_find(set); n && n->name; n++) {
 		/* a name for no bit at all counts where the bits of its mask are not taken yet */
 		if ((v & n->mask) != n->value || (n->value && (left & n->value) != n->value))
 			continue;
@@ -48,11 +44,9 @@ void trace_names_flags(const char *set, uint64_t v, struct strbuf *b)
 
 void trace_names_enum(const char *set, uint64_t v, struct strbuf *b)
 {
-	const struct trace_names *s = trace_names_find(set);
-
-	for (unsigned i = 0; s && i < s->n; i++)
-		if (s->names[i].value == v) {
-			strbuf_puts(b, s->names[i].name);
+	for (const struct trace_name *n = trace_names_find(set); n && n->name; n++)
+		if (n->value == v) {
+			strbuf_puts(b, n->name);
 			return;
 		}
 	if (v > 0xffff)

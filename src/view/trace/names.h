@@ -14,16 +14,15 @@ struct trace_name {
 	const char *name;
 	uint64_t value, mask; /* it is this one when value is what mask leaves */
 };
+/* Of both, a zeroed one stands at the end. */
 struct trace_names {
 	const char *set;
 	const struct trace_name *names;
-	unsigned n;
 };
-extern const struct trace_names trace_names_files[], trace_names_other[], trace_names_more[],
-	trace_names_system[];
+extern const struct trace_names trace_names_files[], trace_names_system[];
 
 /* NULL: there is no such set. */
-const struct trace_names *trace_names_find(const char *set);
+const struct trace_name *trace_names_find(const char *set);
 /* "A|B|0x40"; a set that is not known gives hex. */
 void trace_names_flags(const char *set, uint64_t v, struct strbuf *b);
 /* One name, or the number. */

@@ -3,31 +3,27 @@
 #ifndef KYMO_VIEW_TRACE_NAMES_TABLE_H
 #define KYMO_VIEW_TRACE_NAMES_TABLE_H
 
-#include "base/mem.h"
 #include "view/trace/names.h"
 
-/* A bit or some, a value among those of a mask, and the name of none. */
-#define B(x)                                     \
-	{                                        \
-#		x, (uint64_t)(x), (uint64_t)(x) \
+#define NAMED(text, value, mask)                          \
+	{                                                 \
+		text, (uint64_t)(value), (uint64_t)(mask) \
 	}
-#define M(x, m)                                  \
-	{                                        \
-#		x, (uint64_t)(x), (uint64_t)(m) \
-	}
-#define Z(x)                      \
-	{                         \
-#		x, 0, UINT64_MAX \
-	}
-/* A value by itself. */
-#define V(x)                                  \
-	{                                     \
-#		x, (uint64_t)(x), UINT64_MAX \
-	}
-/* All of them. */
-#define SET(name, list)                      \
-	{                                    \
-		name, list, ARRAY_SIZE(list) \
+/* A bit or some, a value among those of a mask, a value by itself, and the name of none. */
+#define B(x) NAMED(#x, x, x)
+#define M(x, mask) NAMED(#x, x, mask)
+#define V(x) NAMED(#x, x, UINT64_MAX)
+#define Z(x) NAMED(#x, 0, UINT64_MAX)
+/* Those that headers may lack. */
+#define NB(x, value) NAMED(#x, value, value)
+#define NM(x, value, mask) NAMED(#x, value, mask)
+#define N(x, value) NAMED(#x, value, UINT64_MAX)
+#define SET(name, ...)                                 \
+	{                                              \
+		name, (const struct trace_name[])      \
+		{                                      \
+			__VA_ARGS__, NAMED(NULL, 0, 0) \
+		}                                      \
 	}
 
 #endif
