@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* -1, 0 or 1, as qsort() wants it; the next criterion follows behind ?: */
+#define SORT_BY(a, b) (((a) > (b)) - ((a) < (b)))
+
 struct sort_key {
 	uint64_t key;
 	uint32_t index; /* the caller's: usually where the thing stands */

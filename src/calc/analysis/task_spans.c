@@ -1,280 +1,254 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * profile: what each task spent its time on; hist: how often each event or function came. Both are
- * made of calc/time/task_spans.h, with the stacks of either.
- */
-#include "calc/analysis/task_spans.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "calc/analysis/registry.h"
-#include "calc/time/task_spans.h"
+#include "base/sort.h"
+#include "base/str.h"
+#include "calc/analysis/task_spans_int.h"
 
-struct state {
-	struct task_spans *spans;
-};
+/* --- rows --- */
 
-static void spans_add(void *state, int role, const struct event *ev, const int64_t *values)
+static const char *task_spans_comm_of(const struct trace *t, int32_t tid)
 {
-	(void)role;
-	(void)values;
-	task_spans_add(((struct state *)state)->spans, ev);
+	return tid ? tasks_name_or(t->tasks, tid, UINT64_MAX - 1, "<...>") : "<idle>";
 }
 
-static void spans_drop(void *state)
+static size_t row_of(struct task_spans *s, int32_t tid, uint32_t word)
 {
-	task_spans_free(((struct state *)state)->spans);
+	const char *comm = tid == TASK_SPANS_NOBODY ? "" : task_spans_comm_of(s->trace, tid);
+	uint32_t task = (uint32_t)tid;
+	uint64_t *at;
+
+	if (s->o->by_comm && tid > 0) { /* all rows of a name are of its first thread */
+		uint32_t name = strtab_add(&s->words, comm);
+		uint64_t *first = map_at(&s->first_tid, name);
+
+		*first = *first ? *first : (uint64_t)tid;
+		tid = (int32_t)*first;
+		task = name | 1u << 31;
+	}
+	at = map_at(&s->index, (uint64_t)task << 32 | word);
+	if (!*at) {
+		struct task_span *row = vec_add(&s->rows);
+
+		*at = s->rows.n;
+		row->tid = tid;
+		row->comm = comm;
+		row->what = strtab_get(&s->words, word);
+		row->min = UINT64_MAX;
+	}
+	return *at - 1;
 }
 
-static const char *spans_frame(struct table *t, const struct analysis_env *env, uint64_t addr)
+uint32_t task_spans_chain(struct task_spans *s, const struct event *ev)
+{
+	struct chain c = { .n = (uint32_t)ev->chain_n };
+	uint64_t *at;
+
+	if (!ev->chain_n)
+		return 0;
+	c.addr = mem_dup(ev->chain, ev->chain_n * sizeof(*ev->chain));
+	for (uint32_t i = 0; i < c.n && s->env.name; i++)
+		if (c.addr[i] < EVENT_CHAIN_MARK)
+			s->env.name(s->env.ctx, c.addr[i], &c.addr[i]);
+	at = map_at(&s->chain_index, map_hash_bytes(c.addr, c.n * sizeof(*c.addr)));
+	if (!*at) {
+		vec_push(&s->chains, c);
+		*at = s->chains.n;
+	} else {
+		free(c.addr);
+	}
+	return (uint32_t)*at;
+}
+
+static void task_spans_add_stack(struct task_spans *s, size_t row, uint32_t chain, uint64_t took)
+{
+	uint64_t *at = map_at(&s->stack_index, (uint64_t)row << 32 | chain);
+	struct task_span *r = &s->rows.data[row];
+	struct task_span_stack *stack;
+
+	if (!*at) {
+		stack = vec_add(&r->stacks);
+		stack->chain = s->chains.data[chain - 1].addr;
+		stack->chain_n = s->chains.data[chain - 1].n;
+		*at = r->stacks.n;
+	}
+	stack = &r->stacks.data[*at - 1];
+	stack->n++;
+	stack->sum += took;
+}
+
+void task_spans_add_time(struct task_spans *s, int32_t tid, uint32_t word, uint64_t took,
+			 uint64_t at, uint32_t chain)
+{
+	size_t i = row_of(s, tid, word);
+	struct task_span *r = &s->rows.data[i];
+
+	r->timed = true;
+	r->n++;
+	r->sum += took;
+	if (took >= r->max) {
+		r->max = took;
+		r->max_at = at;
+	}
+	if (took < r->min) {
+		r->min = took;
+		r->min_at = at;
+	}
+	if (chain)
+		task_spans_add_stack(s, i, chain, took);
+}
+
+/* --- functions --- */
+
+static void find_graph(struct task_spans *s)
+{
+	s->graph = task_spans_type(s->trace, "ftrace:funcgraph_exit");
+	s->call = task_spans_type(s->trace, "ftrace:funcgraph_entry");
+	s->function = task_spans_type(s->trace, "ftrace:function");
+	s->call_func = s->call ? type_field(s->call, "func") : NULL;
+	s->ip = s->function ? type_field(s->function, "ip") : NULL;
+	if (!s->graph)
+		return;
+	s->func = type_field(s->graph, "func");
+	s->call_at = type_field(s->graph, "calltime");
+	s->return_at = type_field(s->graph, "rettime");
+}
+
+/* --- all of it --- */
+
+int task_spans_begin(struct task_spans *s, const struct analysis_env *env, struct err *e)
+{
+	int r = 0;
+
+	s->trace = env->trace;
+	s->env = *env;
+	s->in_pair = mem_alloc((s->trace->n_types + 1) * sizeof(*s->in_pair));
+	if (!s->counts)
+		task_spans_usual(s);
+	s->n_usual = s->rules.n;
+	find_graph(s);
+	for (size_t i = 0; r >= 0 && i < s->o->n_hooks; i++)
+		r = task_spans_hook(s, s->o->hooks[i], e);
+	return r;
+}
+
+const char *task_spans_function(const struct task_spans *s, uint64_t addr, char buf[32])
 {
 	uint64_t start;
-	const char *name = env->name ? env->name(env->ctx, addr, &start) : NULL;
-	char hex[32];
+	const char *name = s->env.name ? s->env.name(s->env.ctx, addr, &start) : NULL;
 
 	if (!name)
-		snprintf(hex, sizeof(hex), "0x%" PRIx64, addr);
-	return table_frame(t, name ? name : hex);
+		snprintf(buf, 32, "0x%" PRIx64, addr);
+	return name ? name : buf;
 }
 
-static void spans_put_stacks(struct table *t, const struct analysis_env *env,
-			     const struct task_span *r)
+static uint32_t function_word(struct task_spans *s, uint64_t addr)
 {
-	struct table_stack *s;
+	char buf[32];
 
-	if (!r->stacks.n) {
-		table_unknown(t);
+	return strtab_add(&s->words, task_spans_function(s, addr, buf));
+}
+
+static void add_graph(struct task_spans *s, const struct event *ev)
+{
+	int64_t func, from, to;
+
+	if (!s->func || !s->call_at || !s->return_at ||
+	    !field_int(s->func, ev->raw, ev->raw_size, &func) ||
+	    !field_int(s->call_at, ev->raw, ev->raw_size, &from) ||
+	    !field_int(s->return_at, ev->raw, ev->raw_size, &to))
 		return;
-	}
-	s = table_stacks(t, r->n, r->stacks.n, r->timed);
-	vec_each (&r->stacks, x) {
-		const char **frame = arena_alloc(&t->arena, (x->chain_n + 1) * sizeof(*frame));
-
-		*s = (struct table_stack){ .count = x->n, .total = x->sum, .frame = frame };
-		for (uint32_t i = 0; i < x->chain_n; i++)
-			if (x->chain[i] < EVENT_CHAIN_MARK)
-				frame[s->n++] = spans_frame(t, env, x->chain[i]);
-		s++;
-	}
+	task_spans_add_time(s, ev->tid, function_word(s, (uint64_t)func),
+			    to > from ? (uint64_t)(to - from) : 0, ev->time, 0);
 }
 
-/* --- profile --- */
-
-static int profile_begin(void *state, const struct analysis_env *env, struct err *e)
+/* The end of a function is no event of its own. */
+static void add_count(struct task_spans *s, const struct event *ev, const struct event_type *t)
 {
-	const struct task_profile_opts *o = env->args;
-	struct task_spans_opts so = { .hooks = o->hooks,
-				      .n_hooks = o->n_hooks,
-				      .by_comm = o->by_comm,
-				      .global_irqs = o->global_irqs,
-				      .name = env->name,
-				      .ctx = env->ctx };
+	const struct field *f = t == s->call ? s->call_func : t == s->function ? s->ip : NULL;
+	uint32_t word, chain = s->counts ? task_spans_chain(s, ev) : 0;
+	int64_t addr;
+	size_t row;
 
-	return task_spans_new(env->trace, &so, &((struct state *)state)->spans, e);
+	if (t == s->graph || (t == s->call && !s->counts))
+		return;
+	word = f && field_int(f, ev->raw, ev->raw_size, &addr)
+		       ? function_word(s, (uint64_t)addr)
+		       : strtab_add(&s->words, t->event ? t->event : t->name);
+	row = row_of(s, s->all_tasks ? TASK_SPANS_NOBODY : ev->tid, word);
+	s->rows.data[row].n++;
+	if (chain)
+		task_spans_add_stack(s, row, chain, 0);
 }
 
-/* Of others only the moments are known at which they met these. */
-static bool profile_wants(const struct task_profile_opts *o, const struct task_span *r)
+void task_spans_add(void *state, int role, const struct event *ev, const int64_t *values)
 {
-	for (size_t i = 0; i < o->n_only; i++)
-		if (r->tid == o->only[i])
-			return true;
-	return !o->n_only || r->tid == TASK_SPANS_NOBODY;
+	struct task_spans *s = state;
+	const struct event_type *t = &s->trace->types[ev->type];
+
+	(void)role;
+	(void)values;
+	vec_each (&s->rules, r)
+		slices_add((*r)->slices, ev);
+	if (t == s->graph && !s->counts)
+		add_graph(s, ev);
+	else if (!s->in_pair[ev->type])
+		add_count(s, ev, t);
 }
 
-/* --- a row for each task --- */
-
-struct turns {
-	uint64_t on, turns, waits, waited, longest;
-};
-
-#define TURNS_COLUMNS                                                                 \
-	{ "on_cpu_ns", "ON CPU ms", TABLE_DURATION, TABLE_MS, 3, .width = 11 },       \
-		{ "turns", "TURNS", TABLE_COUNT, .width = 7 },                        \
-		{ "wakeups", "WAKEUPS", TABLE_COUNT, .width = 7 },                    \
-		{ "waited_us", "WAITED us", TABLE_REAL, .decimals = 1, .width = 10 }, \
-	{                                                                             \
-		"longest_ns", "LONGEST us", TABLE_DURATION, TABLE_US, 1, .width = 10  \
-	}
-static const struct table_column task_columns[] = {
-	{ "comm", "TASK", TABLE_TEXT, .width = 16 },
-	{ "tid", "TID", TABLE_NUMBER, .width = 7 },
-	TURNS_COLUMNS,
-};
-static const struct table_column name_columns[] = {
-	{ "comm", "TASK", TABLE_TEXT, .width = 25 },
-	TURNS_COLUMNS,
-};
-
-static void profile_put_task(struct table *t, const struct task_span *first, const struct turns *l)
+static int by_sum(const void *x, const void *y)
 {
-	table_row(t);
-	table_text(t, first->comm);
-	if (t->column == task_columns)
-		table_i64(t, first->tid);
-	table_u64(t, l->on);
-	table_u64(t, l->turns);
-	table_u64(t, l->waits);
-	table_real(t, l->waits ? (double)l->waited / 1e3 / (double)l->waits : 0.0);
-	table_u64(t, l->longest);
+	const struct task_span_stack *a = x, *b = y;
+	int d = SORT_BY(b->sum, a->sum);
+
+	return d ? d : SORT_BY(b->n, a->n);
 }
 
-static void profile_put_tasks(struct table *t, const struct task_profile_opts *o,
-			      const struct task_span *rows, size_t n)
+static int by_task(const void *x, const void *y)
 {
-	const struct task_span *first = NULL;
-	struct turns l = { 0 };
+	const struct task_span *a = x, *b = y;
+	int d = SORT_BY(a->tid, b->tid);
 
-	for (size_t i = 0; i < n; i++) {
-		const struct task_span *r = &rows[i];
-
-		if (r->tid <= 0 || !r->timed || !profile_wants(o, r))
-			continue;
-		if (first && first->tid != r->tid) {
-			profile_put_task(t, first, &l);
-			first = NULL;
-		}
-		if (!first)
-			l = (struct turns){ 0 };
-		first = first ? first : r;
-		if (strcmp(r->what, "on CPU") == 0) {
-			l.on = r->sum;
-			l.turns = r->n;
-		} else if (strncmp(r->what, "sched_wakeup", 12) == 0) {
-			l.waits += r->n;
-			l.waited += r->sum;
-			l.longest = r->max > l.longest ? r->max : l.longest;
-		}
-	}
-	if (first)
-		profile_put_task(t, first, &l);
-	table_sort(t, "on_cpu_ns", NULL);
+	d = d ? d : SORT_BY(b->timed, a->timed);
+	d = d ? d : SORT_BY(b->sum, a->sum);
+	d = d ? d : SORT_BY(b->n, a->n);
+	return d ? d : strcmp(a->what, b->what);
 }
 
-/* --- what their time went into --- */
-
-static const struct table_column span_columns[] = {
-	[SPAN_COMM] = { "comm", "TASK", TABLE_TEXT },
-	[SPAN_TID] = { "tid", "TID", TABLE_NUMBER },
-	[SPAN_EVENT] = { "event", "EVENT", TABLE_TEXT },
-	[SPAN_COUNT] = { "count", "COUNT", TABLE_COUNT },
-	[SPAN_TOTAL] = { "total_ns", "TOTAL", TABLE_DURATION },
-	[SPAN_AVG] = { "avg_ns", "AVERAGE", TABLE_DURATION },
-	[SPAN_MAX] = { "max_ns", "MAX", TABLE_DURATION },
-	[SPAN_MAX_AT] = { "max_at_ns", "MAX AT", TABLE_TIME },
-	[SPAN_MIN] = { "min_ns", "MIN", TABLE_DURATION },
-	[SPAN_MIN_AT] = { "min_at_ns", "MIN AT", TABLE_TIME },
-	[SPAN_STACKS] = { "stacks", "STACKS", TABLE_STACKS },
-};
-
-static void profile_put_span(struct table *t, const struct analysis_env *env,
-			     const struct task_span *r)
+const struct task_span *task_spans_rows(struct task_spans *s, size_t *n)
 {
-	const struct task_profile_opts *o = env->args;
-	const uint64_t times[] = { r->sum,   r->n ? r->sum / r->n : 0, r->max, r->max_at, r->min,
-				   r->min_at };
-
-	table_row(t);
-	table_text(t, r->tid == TASK_SPANS_NOBODY ? NULL : r->comm);
-	if (r->tid == TASK_SPANS_NOBODY || (o->by_comm && r->tid))
-		table_unknown(t);
-	else
-		table_i64(t, r->tid);
-	table_text(t, r->what);
-	table_u64(t, r->n);
-	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
-		if (r->timed)
-			table_u64(t, times[i]);
-		else
-			table_unknown(t);
-	spans_put_stacks(t, env, r);
+	vec_each (&s->rules, r)
+		if (!s->done)
+			slices_finish((*r)->slices, s->trace->last_time);
+	s->done = true;
+	vec_each (&s->rows, r)
+		if (r->stacks.n)
+			qsort(r->stacks.data, r->stacks.n, sizeof(*r->stacks.data), by_sum);
+	if (s->rows.n)
+		qsort(s->rows.data, s->rows.n, sizeof(*s->rows.data), by_task);
+	*n = s->rows.n;
+	return s->rows.data;
 }
 
-static void profile_end(void *state, const struct analysis_env *env, struct tables *ret)
+void task_spans_drop(void *state)
 {
-	const struct task_profile_opts *o = env->args;
-	size_t n;
-	const struct task_span *rows = task_spans_rows(((struct state *)state)->spans, &n);
-	struct table *tasks =
-		o->by_comm ? table_new(ret, "tasks", name_columns, ARRAY_SIZE(name_columns))
-			   : table_new(ret, "tasks", task_columns, ARRAY_SIZE(task_columns));
-	struct table *spans = table_new(ret, "spans", span_columns, ARRAY_SIZE(span_columns));
+	struct task_spans *s = state;
 
-	profile_put_tasks(tasks, o, rows, n);
-	spans->n_heading = SPAN_TID + 1;
-	for (size_t i = 0; i < n; i++)
-		if (profile_wants(o, &rows[i]))
-			profile_put_span(spans, env, &rows[i]);
+	vec_each (&s->rules, x)
+		task_spans_rule_free(*x);
+	vec_each (&s->rows, r)
+		vec_free(&r->stacks);
+	vec_each (&s->chains, c)
+		free(c->addr);
+	vec_free(&s->rules);
+	vec_free(&s->rows);
+	vec_free(&s->chains);
+	map_free(&s->index);
+	map_free(&s->first_tid);
+	map_free(&s->chain_index);
+	map_free(&s->stack_index);
+	strtab_free(&s->words);
+	free(s->in_pair);
 }
-
-const struct analysis analysis_profile = {
-	.name = "profile",
-	.summary = "where tasks ran, waited and were interrupted",
-	.record = "kymo record -e 'sched:*,irq:*' or kymo ftrace record -e sched -e irq",
-	.show = "kymo ftrace profile --input FILE",
-	.args_size = sizeof(struct task_profile_opts),
-	.state_size = sizeof(struct state),
-	.begin = profile_begin,
-	.add = spans_add,
-	.end = profile_end,
-	.drop = spans_drop,
-};
-
-/* --- hist --- */
-
-static int hist_begin(void *state, const struct analysis_env *env, struct err *e)
-{
-	const struct event_hist_opts *o = env->args;
-	struct task_spans_opts so = {
-		.counts = true, .all_tasks = o->all_tasks, .name = env->name, .ctx = env->ctx
-	};
-
-	return task_spans_new(env->trace, &so, &((struct state *)state)->spans, e);
-}
-
-static const struct table_column hist_columns[] = {
-	[HIST_COUNT] = { "count", "COUNT", TABLE_COUNT, .sum = true },
-	[HIST_SHARE] = { "share", "SHARE", TABLE_SHARE },
-	[HIST_EVENT] = { "event", "EVENT", TABLE_TEXT },
-	[HIST_STACKS] = { "stacks", "STACKS", TABLE_STACKS },
-	[HIST_TID] = { "tid", "TID", TABLE_NUMBER },
-	[HIST_COMM] = { "comm", "TASK", TABLE_TEXT },
-};
-
-static void hist_end(void *state, const struct analysis_env *env, struct tables *ret)
-{
-	const struct event_hist_opts *o = env->args;
-	size_t n;
-	const struct task_span *rows = task_spans_rows(((struct state *)state)->spans, &n);
-	struct table *t = table_new(ret, "events", hist_columns,
-				    o->all_tasks ? HIST_TID : ARRAY_SIZE(hist_columns));
-	uint64_t all = 0;
-
-	for (size_t i = 0; i < n; i++)
-		all += rows[i].n;
-	for (size_t i = 0; i < n; i++) {
-		table_row(t);
-		table_u64(t, rows[i].n);
-		table_real(t, (double)rows[i].n / (double)all);
-		table_text(t, rows[i].what);
-		spans_put_stacks(t, env, &rows[i]);
-		table_i64(t, rows[i].tid);
-		table_text(t, rows[i].comm);
-	}
-}
-
-const struct analysis analysis_hist = {
-	.name = "hist",
-	.summary = "how often each event or function came, with stacks",
-	.record = "kymo record -g -e EVENTS or kymo ftrace record -T -e EVENTS",
-	.show = "kymo ftrace hist",
-	.sort = "count,event",
-	.args_size = sizeof(struct event_hist_opts),
-	.state_size = sizeof(struct state),
-	.begin = hist_begin,
-	.add = spans_add,
-	.end = hist_end,
-	.drop = spans_drop,
-};

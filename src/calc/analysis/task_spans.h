@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the analyses "profile" and "hist" are told, and the order of their columns. */
+/*
+ * What each task spent its time on ("profile"), by slices (calc/slices/slices.h): on a CPU, off it
+ * by state, from wake-up to run, in system calls and interrupts, in functions that function_graph
+ * timed, and between any two events that the user hooks together; and how often each event or
+ * function came ("hist").
+ *
+ * A hook in trace-cmd's words: [SYSTEM:]START,FIELD[,PID]/[SYSTEM:]END,FIELD[,FLAGS]: END ends what
+ * START began when their fields agree. PID is the field of START that names the thread it is
+ * about; without it, it is the thread that both happened in. Flags: p, both are on one CPU; g, of
+ * no thread; s, with its stack (which is always shown when there is one).
+ */
 #ifndef KYMO_CALC_ANALYSIS_TASK_SPANS_H
 #define KYMO_CALC_ANALYSIS_TASK_SPANS_H
 
@@ -7,14 +17,20 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Of profile; hooks are those of calc/time/task_spans.h. A zeroed one is the usual. */
+#include "base/err.h"
+
+/* Of profile. A zeroed one is the usual. */
 struct task_profile_opts {
 	const char *const *hooks;
 	size_t n_hooks;
 	const pid_t *only; /* threads; what belongs to none is kept, too */
 	size_t n_only;	   /* 0: all */
-	bool by_comm, global_irqs;
+	bool by_comm;	   /* threads of one name are one */
+	bool global_irqs;  /* interrupts belong to nobody, not to whom they met */
 };
+
+/* What a hook needs recorded, "a,b" as -e takes them; to be freed. */
+int task_spans_hook_events(const char *hook, char **ret, struct err *e);
 
 /* Of hist. */
 struct event_hist_opts {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "calc/stacks/calltree.h"
 
 #define MISSED 2 /* periods that may pass without a sample before it is a gap */
@@ -55,12 +56,7 @@ static int compare_stacks(const struct stacks *s, uint32_t x, uint32_t y)
 		if (d)
 			return d;
 	}
-	return (a->n > b->n) - (a->n < b->n);
-}
-
-static int chart_by_number(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
+	return SORT_BY(a->n, b->n);
 }
 
 static int chart_by_thread(const void *x, const void *y, void *stacks)
@@ -68,15 +64,12 @@ static int chart_by_thread(const void *x, const void *y, void *stacks)
 	const struct seen *a = x, *b = y;
 	const struct stacks *s = stacks;
 	const struct stack_entry *e = &s->entries.data[a->entry], *f = &s->entries.data[b->entry];
-	int d = chart_by_number((uint32_t)e->pid, (uint32_t)f->pid);
+	int d = SORT_BY((uint32_t)e->pid, (uint32_t)f->pid);
 
-	if (!d)
-		d = chart_by_number((uint32_t)e->tid, (uint32_t)f->tid);
-	if (!d)
-		d = chart_by_number(a->from, b->from);
-	if (!d)
-		d = compare_stacks(s, e->stack, f->stack);
-	return d ? d : chart_by_number(a->entry, b->entry);
+	d = d ? d : SORT_BY((uint32_t)e->tid, (uint32_t)f->tid);
+	d = d ? d : SORT_BY(a->from, b->from);
+	d = d ? d : compare_stacks(s, e->stack, f->stack);
+	return d ? d : SORT_BY(a->entry, b->entry);
 }
 
 static bool same_thread(const struct stacks *s, const struct seen *a, const struct seen *b)
@@ -119,7 +112,7 @@ static void take_entries(struct maker *m, uint32_t type, struct chart *c)
 
 static int by_size(const void *x, const void *y)
 {
-	return chart_by_number(*(const uint64_t *)x, *(const uint64_t *)y);
+	return SORT_BY(*(const uint64_t *)x, *(const uint64_t *)y);
 }
 
 /*
@@ -251,18 +244,18 @@ static void make_pieces(struct maker *m, struct chart *c)
 static int chart_by_start(const void *x, const void *y)
 {
 	const struct chart_thread *a = x, *b = y;
-	int d = chart_by_number(a->from, b->from);
+	int d = SORT_BY(a->from, b->from);
 
-	if (!d)
-		d = chart_by_number((uint32_t)a->pid, (uint32_t)b->pid);
-	return d ? d : chart_by_number((uint32_t)a->tid, (uint32_t)b->tid);
+	d = d ? d : SORT_BY((uint32_t)a->pid, (uint32_t)b->pid);
+	return d ? d : SORT_BY((uint32_t)a->tid, (uint32_t)b->tid);
 }
 
 static int by_lane(const void *x, const void *y)
 {
 	const struct chart_thread *a = x, *b = y;
+	int d = SORT_BY(a->lane, b->lane);
 
-	return a->lane != b->lane ? chart_by_number(a->lane, b->lane) : chart_by_start(x, y);
+	return d ? d : chart_by_start(x, y);
 }
 
 struct lane {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 static struct syscalls_task *task(struct syscalls *s, uint32_t id)
 {
 	uint64_t *at = map_at(&s->task_at, id);
@@ -85,31 +87,29 @@ void syscalls_name(struct syscalls *s, uint32_t id, const char *comm)
 	memcpy(t->comm, comm, strnlen(comm, sizeof(t->comm) - 1));
 }
 
-static int syscalls_by_time(const void *a, const void *b)
+static int syscalls_by_time(const void *x, const void *y)
 {
-	const struct syscalls_row *x = a, *y = b;
+	const struct syscalls_row *a = x, *b = y;
+	int d = SORT_BY(b->sum.ns, a->sum.ns);
 
-	if (x->sum.ns != y->sum.ns)
-		return x->sum.ns < y->sum.ns ? 1 : -1;
-	return x->nr != y->nr ? (x->nr > y->nr) - (x->nr < y->nr) : (int)x->abi - (int)y->abi;
+	d = d ? d : SORT_BY(a->nr, b->nr);
+	return d ? d : SORT_BY(a->abi, b->abi);
 }
 
-static int by_calls(const void *a, const void *b)
+static int by_calls(const void *x, const void *y)
 {
-	const struct syscalls_task *x = a, *y = b;
+	const struct syscalls_task *a = x, *b = y;
+	int d = SORT_BY(b->calls, a->calls);
 
-	if (x->calls != y->calls)
-		return x->calls < y->calls ? 1 : -1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	return d ? d : SORT_BY(a->id, b->id);
 }
 
-static int syscalls_by_count(const void *a, const void *b)
+static int syscalls_by_count(const void *x, const void *y)
 {
-	const struct syscalls_error *x = a, *y = b;
+	const struct syscalls_error *a = x, *b = y;
+	int d = SORT_BY(b->count, a->count);
 
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return (int)x->error - (int)y->error;
+	return d ? d : SORT_BY(a->error, b->error);
 }
 
 void syscalls_finish(struct syscalls *s)

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "calc/time/task_spans.h"
+#include "calc/analysis/task_spans.h"
 #include "cmd/command.h"
 #include "kern/proc.h"
 

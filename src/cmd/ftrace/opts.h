@@ -96,7 +96,7 @@ opt_fn ftrace_on_event, ftrace_on_filter, ftrace_on_trigger, ftrace_on_tracer, f
 struct ftrace_buffer_opt *ftrace_args_buffer(struct ftrace_args *a);
 /* What a profile is made of: scheduling and interrupts. */
 void ftrace_args_usual(struct ftrace_args *a);
-/* The events that a hook (-H, calc/time/task_spans.h) is about. */
+/* The events that a hook (-H, calc/analysis/task_spans.h) is about. */
 int ftrace_args_hook(struct ftrace_args *a, const char *hook, struct err *e);
 int ftrace_args_check(struct ftrace_args *a, struct err *e);
 void ftrace_args_free(struct ftrace_args *a);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/str.h"
 #include "config.h"
 #include "view/export/export.h"
@@ -173,19 +174,16 @@ static void put_spot(struct callgrind *c, uint32_t i)
 	put_costs(c, &c->costs.data[(size_t)i * c->n_columns]);
 }
 
+/* What a function cost by itself stands before its calls. */
 static int by_function(const void *x, const void *y, void *ctx)
 {
 	const struct spot *a = (struct spot *)ctx + *(const uint32_t *)x;
 	const struct spot *b = (struct spot *)ctx + *(const uint32_t *)y;
+	int d = SORT_BY(a->function, b->function);
 
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
-	/* what a function cost by itself stands before its calls */
-	if ((a->callee == NONE) != (b->callee == NONE))
-		return a->callee == NONE ? -1 : 1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return a->callee == b->callee ? 0 : a->callee < b->callee ? -1 : 1;
+	d = d ? d : SORT_BY(a->callee != NONE, b->callee != NONE);
+	d = d ? d : SORT_BY(a->line, b->line);
+	return d ? d : SORT_BY(a->callee, b->callee);
 }
 
 static void export_callgrind_put_head(struct callgrind *c)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/sort.h"
 
 #define EACH_SAMPLE                                                                             \
 	(PROFILE_BY_TIME | PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID | PROFILE_BY_CPU | \
@@ -45,19 +46,14 @@ const struct export_format *export_find(const char *name)
 
 /* --- entries and stacks --- */
 
-#define DIFFERENT(a, b) ((a) < (b) ? -1 : 1)
-
 static int export_compare(const struct profile_entry *a, const struct profile_entry *b)
 {
-	if (a->time != b->time)
-		return DIFFERENT(a->time, b->time);
-	if (a->type != b->type)
-		return DIFFERENT(a->type, b->type);
-	if (a->tid != b->tid)
-		return DIFFERENT(a->tid, b->tid);
-	if (a->cpu != b->cpu)
-		return DIFFERENT(a->cpu, b->cpu);
-	return a->ip == b->ip ? 0 : DIFFERENT(a->ip, b->ip);
+	int d = SORT_BY(a->time, b->time);
+
+	d = d ? d : SORT_BY(a->type, b->type);
+	d = d ? d : SORT_BY(a->tid, b->tid);
+	d = d ? d : SORT_BY(a->cpu, b->cpu);
+	return d ? d : SORT_BY(a->ip, b->ip);
 }
 
 static int export_by_time(const void *x, const void *y, void *ctx)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/str.h"
 #include "config.h"
 #include "view/export/firefox.h"
@@ -39,16 +40,12 @@ static bool same_thread(const struct firefox_row *a, const struct firefox_row *b
 static int export_firefox_by_thread(const void *x, const void *y)
 {
 	const struct firefox_row *a = x, *b = y;
+	int d = SORT_BY(a->pid, b->pid);
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	if (a->type != b->type)
-		return a->type < b->type ? -1 : 1;
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->entry == b->entry ? 0 : a->entry < b->entry ? -1 : 1;
+	d = d ? d : SORT_BY(a->tid, b->tid);
+	d = d ? d : SORT_BY(a->type, b->type);
+	d = d ? d : SORT_BY(a->time, b->time);
+	return d ? d : SORT_BY(a->entry, b->entry);
 }
 
 /* Where there is nothing else, tracepoints are samples, too. */

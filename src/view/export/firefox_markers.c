@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/str.h"
 #include "view/export/firefox.h"
 
@@ -83,12 +84,10 @@ static int export_firefox_markers_on_event(void *ctx, const struct event *ev)
 static int export_firefox_markers_by_thread(const void *x, const void *y)
 {
 	const struct firefox_row *a = x, *b = y;
+	int d = SORT_BY(a->pid, b->pid);
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->time == b->time ? 0 : a->time < b->time ? -1 : 1;
+	d = d ? d : SORT_BY(a->tid, b->tid);
+	return d ? d : SORT_BY(a->time, b->time);
 }
 
 int firefox_collect_markers(struct firefox *f, struct err *e)

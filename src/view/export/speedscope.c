@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/sort.h"
 #include "config.h"
 #include "view/export/export.h"
 
@@ -71,16 +72,12 @@ static int export_speedscope_by_thread(const void *p, const void *q, void *ctx)
 {
 	const struct profile_entry *all = ctx, *a = &all[*(const uint32_t *)p],
 				   *b = &all[*(const uint32_t *)q];
+	int d = SORT_BY(a->type, b->type);
 
-	if (a->type != b->type)
-		return a->type < b->type ? -1 : 1;
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->cpu == b->cpu ? 0 : a->cpu < b->cpu ? -1 : 1;
+	d = d ? d : SORT_BY(a->pid, b->pid);
+	d = d ? d : SORT_BY(a->tid, b->tid);
+	d = d ? d : SORT_BY(a->time, b->time);
+	return d ? d : SORT_BY(a->cpu, b->cpu);
 }
 
 static bool same_profile(const struct profile_entry *a, const struct profile_entry *b)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "calc/time/task_spans_int.h"
+#include "calc/analysis/task_spans_int.h"
 #include "event/match.h"
 #include "event/text.h"
 
@@ -48,7 +48,7 @@ static uint32_t make_word(const struct rule *r, const struct event *ev, uint64_t
 }
 
 /* The label, and the stack; of a turn, whose it is. */
-static uint64_t task_spans_begin(void *ctx, const struct event *ev)
+static uint64_t rule_begin(void *ctx, const struct event *ev)
 {
 	struct rule *r = ctx;
 	uint64_t *word;
@@ -76,7 +76,7 @@ static void add_turn(struct rule *r, const struct slice *p, int32_t tid)
 		task_spans_add_time(s, tid, strtab_add(&s->words, r->what), p->to - from, p->to, 0);
 }
 
-static int task_spans_slice(void *ctx, const struct slice *p)
+static int rule_slice(void *ctx, const struct slice *p)
 {
 	struct rule *r = ctx;
 	int32_t tid = p->tid;
@@ -118,7 +118,7 @@ void task_spans_rule_free(struct rule *r)
 static struct rule *add_rule(struct task_spans *s, const char *text, struct err *e)
 {
 	struct rule *r = mem_alloc(sizeof(*r));
-	struct slices_opts o = { .begin = task_spans_begin, .fn = task_spans_slice, .ctx = r };
+	struct slices_opts o = { .begin = rule_begin, .fn = rule_slice, .ctx = r };
 
 	r->all = s;
 	if (slice_rule_parse(text, &r->rule, e) < 0 ||
@@ -173,7 +173,7 @@ static void add_usual(struct task_spans *s)
 		if (!r)
 			continue;
 		r->what = usual[i].what;
-		r->who = usual[i].irq && s->o.global_irqs ? WHO_NOBODY : WHO_BEGIN;
+		r->who = usual[i].irq && s->o->global_irqs ? WHO_NOBODY : WHO_BEGIN;
 		r->label = usual[i].label;
 		r->turns = usual[i].turns;
 		r->idle_out = str_starts(usual[i].rule, "sched:");

@@ -1,11 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Between task_spans.c (rows) and task_spans_rules.c (what makes them). */
-#ifndef KYMO_CALC_TIME_TASK_SPANS_INT_H
-#define KYMO_CALC_TIME_TASK_SPANS_INT_H
+/* Between task_spans.c (rows), task_spans_rules.c (what makes them) and task_spans_tables.c. */
+#ifndef KYMO_CALC_ANALYSIS_TASK_SPANS_INT_H
+#define KYMO_CALC_ANALYSIS_TASK_SPANS_INT_H
 
 #include "base/map.h"
+#include "base/vec.h"
+#include "calc/analysis/analysis.h"
+#include "calc/analysis/task_spans.h"
 #include "calc/slices/slices.h"
-#include "calc/time/task_spans.h"
+
+struct task_span_stack {
+	const uint64_t *chain; /* as in events, but functions, not the places in them */
+	uint32_t chain_n;
+	uint64_t n, sum;
+};
+
+struct task_span {
+	int32_t tid; /* TASK_SPANS_NOBODY: of no thread */
+	const char *comm, *what;
+	bool timed; /* all below but n count */
+	uint64_t n, sum, max, max_at, min, min_at;
+	VEC(struct task_span_stack) stacks; /* most time first */
+};
+#define TASK_SPANS_NOBODY (-1)
 
 /* Whose time it is. */
 enum who { WHO_BEGIN, WHO_END, WHO_NOBODY };
@@ -33,7 +50,10 @@ struct chain {
 
 struct task_spans {
 	const struct trace *trace;
-	struct task_spans_opts o;
+	struct analysis_env env;
+	const struct task_profile_opts *o;
+	bool counts;	/* no times: every event is counted, with its stack; functions by name */
+	bool all_tasks; /* and tasks are not told apart */
 	VEC(struct rule *) rules;
 	size_t n_usual; /* of them, before those that were asked for */
 	bool *in_pair;	/* by type */
@@ -49,12 +69,20 @@ struct task_spans {
 	struct map stack_index; /* row and chain to index in its stacks, + 1 */
 };
 
-/* task_spans.c */
+/* --- task_spans.c: a state of analyses --- */
+int task_spans_begin(struct task_spans *s, const struct analysis_env *env, struct err *e);
+void task_spans_add(void *state, int role, const struct event *ev, const int64_t *values);
+void task_spans_drop(void *state);
+/* By task, the longest first. */
+const struct task_span *task_spans_rows(struct task_spans *s, size_t *n);
+/* A kernel function's name, or its address in hex in buf. */
+const char *task_spans_function(const struct task_spans *s, uint64_t addr, char buf[32]);
 /* 0 for none; equal chains have equal numbers. */
 uint32_t task_spans_chain(struct task_spans *s, const struct event *ev);
 void task_spans_add_time(struct task_spans *s, int32_t tid, uint32_t word, uint64_t took,
 			 uint64_t at, uint32_t chain);
-/* task_spans_rules.c */
+
+/* --- task_spans_rules.c --- */
 const struct event_type *task_spans_type(const struct trace *t, const char *name);
 /* What is known of the kernel's own events. */
 void task_spans_usual(struct task_spans *s);
