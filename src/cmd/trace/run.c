@@ -9,12 +9,15 @@
 #include "base/patience.h"
 #include "cmd/command.h"
 #include "cmd/trace/trace.h"
+#include "config.h"
 #include "kern/proc.h"
 #include "live/loop.h"
 #include "live/workload.h"
 
-#define POLL_MS 30     /* how long a call may wait to be shown */
-#define LOOK_EVERY 256 /* records, for a signal */
+#if HAVE_WALKER
+
+#	define POLL_MS 30     /* how long a call may wait to be shown */
+#	define LOOK_EVERY 256 /* records, for a signal */
 
 enum { ID_RING = 1, ID_TARGET, ID_DELAY };
 
@@ -172,8 +175,10 @@ static int add_others(struct session *s, const struct trace_pick *pick, struct e
 		r = trace_points_add(&s->show.points, pick->others.data[i], e);
 	if (r == 0 && s->a->signals)
 		r = trace_points_add(&s->show.points, TRACE_SIGNAL, e);
-	if (r == 0)
-		r = trace_points_attach(&s->show.points, s->tracer, e);
+	vec_each (&s->show.points.types, t)
+		if (r == 0 &&
+		    tracer_add_event(s->tracer, t->format_id, trace_points_size(t), e) < 0)
+			r = err_wrap(e, "%s", t->name);
 	if (r == 0 && f && strcmp(f, "min") != 0)
 		r = tracer_add_faults(s->tracer, true, e);
 	if (r == 0 && f && strcmp(f, "maj") != 0)
@@ -316,6 +321,23 @@ static void tell_losses(const struct session *s)
 			     (unsigned long long)l.tasks);
 }
 
+static void take_sums(struct trace_show *s, const struct tracer *t)
+{
+	AUTO_FREE struct tracer_sum *sums = NULL;
+	AUTO_FREE struct tracer_error *errors = NULL;
+	size_t n = tracer_sums(t, &sums), n_errors = tracer_errors(t, &errors);
+	char comm[16];
+
+	for (size_t i = 0; i < n; i++)
+		syscalls_add(&s->sums, &sums[i].key, &sums[i].sum);
+	for (size_t i = 0; i < n_errors; i++)
+		syscalls_add_errors(&s->sums, &errors[i].key, errors[i].count);
+	vec_each (&s->sums.tasks, task)
+		if (task->id && (tracer_comm(t, task->id, comm) ||
+				 proc_comm((pid_t)task->id, comm, sizeof(comm))))
+			syscalls_name(&s->sums, task->id, comm);
+}
+
 static int trace(struct session *s, const struct trace_pick *pick, char **argv, struct err *e)
 {
 	const struct trace_args *a = s->a;
@@ -349,7 +371,7 @@ static int trace(struct session *s, const struct trace_pick *pick, char **argv, 
 		trace_show_queued(&s->show, true);
 	}
 	if (r >= 0 && (a->sums || a->with_sums)) {
-		trace_show_take_sums(&s->show, s->tracer);
+		take_sums(&s->show, s->tracer);
 		trace_show_sums(&s->show);
 	}
 	out_flush(&s->show.out);
@@ -410,3 +432,15 @@ int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **
 	free(s);
 	return r;
 }
+
+#else
+
+int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **argv, struct err *e)
+{
+	(void)a, (void)pick, (void)argv;
+	err_set(e, EOPNOTSUPP, "this kymo was built without tracing programs");
+	return err_hint(e, "build it with clang, bpftool and libbpf, or record with kymo record -e "
+			   "'raw_syscalls:*' and look at it with kymo trace -i");
+}
+
+#endif

@@ -7,7 +7,6 @@
 #include "base/output.h"
 #include "base/term.h"
 #include "cmd/trace/trace.h"
-#include "kern/proc.h"
 #include "live/loop.h"
 
 #define STACK_WAIT 500000000 /* ns: a stack that has not come by then will not */
@@ -131,23 +130,6 @@ int trace_show_record(void *ctx, const struct trace_record *r, const void *data)
 	}
 	s->full = s->a->max_events && s->shown >= s->a->max_events;
 	return s->full || s->out.error;
-}
-
-void trace_show_take_sums(struct trace_show *s, const struct tracer *t)
-{
-	AUTO_FREE struct tracer_sum *sums = NULL;
-	AUTO_FREE struct tracer_error *errors = NULL;
-	size_t n = tracer_sums(t, &sums), n_errors = tracer_errors(t, &errors);
-	char comm[16];
-
-	for (size_t i = 0; i < n; i++)
-		syscalls_add(&s->sums, &sums[i].key, &sums[i].sum);
-	for (size_t i = 0; i < n_errors; i++)
-		syscalls_add_errors(&s->sums, &errors[i].key, errors[i].count);
-	vec_each (&s->sums.tasks, task)
-		if (task->id && (tracer_comm(t, task->id, comm) ||
-				 proc_comm((pid_t)task->id, comm, sizeof(comm))))
-			syscalls_name(&s->sums, task->id, comm);
 }
 
 void trace_show_sums(struct trace_show *s)

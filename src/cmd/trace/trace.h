@@ -60,7 +60,6 @@ int trace_show_open(struct trace_show *s, const struct trace_args *a, bool live,
 int trace_show_record(void *ctx, const struct trace_record *r, const void *data);
 /* Show those whose stacks are there or will not come any more; all: do not wait. */
 void trace_show_queued(struct trace_show *s, bool all);
-void trace_show_take_sums(struct trace_show *s, const struct tracer *t);
 void trace_show_sums(struct trace_show *s);
 int trace_show_close(struct trace_show *s, struct err *e);
 

@@ -58,8 +58,7 @@ int trace_points_add(struct trace_points *p, const char *pattern, struct err *e)
 	return r < 0 ? r : 0;
 }
 
-/* The fixed part, and room for what lies behind it. */
-static uint32_t record_size(const struct event_type *t)
+uint32_t trace_points_size(const struct event_type *t)
 {
 	uint32_t size = 0;
 	bool more = false;
@@ -74,14 +73,6 @@ static uint32_t record_size(const struct event_type *t)
 	if (more)
 		size += 512;
 	return size < TRACE_RAW ? size : TRACE_RAW;
-}
-
-int trace_points_attach(const struct trace_points *p, struct tracer *t, struct err *e)
-{
-	vec_each (&p->types, type)
-		if (tracer_add_event(t, type->format_id, record_size(type), e) < 0)
-			return err_wrap(e, "%s", type->name);
-	return 0;
 }
 
 const char *trace_points_text(const struct trace_points *p, const struct trace_record *r,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tracepoints beside system calls (kymo trace -e 'sched:*'): found by pattern, put to
- * a tracer, and their records in the kernel's words.
+ * Tracepoints beside system calls (kymo trace -e 'sched:*'): found by pattern, and their records
+ * in the kernel's words.
  */
 #ifndef KYMO_LIVE_TRACE_POINTS_H
 #define KYMO_LIVE_TRACE_POINTS_H
@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "event/type.h"
-#include "live/trace/tracer.h"
+#include "event/trace_abi.h"
 
 struct trace_points {
 	struct arena arena;
@@ -21,7 +21,8 @@ struct trace_points {
 
 /* Adds those that fit "subsys:event"; none is an error. */
 int trace_points_add(struct trace_points *p, const char *pattern, struct err *e);
-int trace_points_attach(const struct trace_points *p, struct tracer *t, struct err *e);
+/* Of records of the type: the fixed part, and room for what lies behind it. */
+uint32_t trace_points_size(const struct event_type *t);
 /* The name of r's event, and its text into b. */
 const char *trace_points_text(const struct trace_points *p, const struct trace_record *r,
 			      const void *raw, struct strbuf *b);

@@ -16,12 +16,15 @@
 #	include "kern/perf.h"
 #	include "live/attached.h"
 #	include "live/ourselves.h"
-#	include "live/trace/tracer_priv.h"
 #	include "live/walk/walker_abi.h"
+#	include "live/walk/walker_priv.h"
 
 #	include "trace.skel.h"
+#	include "walk.skel.h"
 
 #	define RING_BYTES (8u << 20)
+/* A stack that cannot be walked at once is always copied: calls are rarer than samples. */
+#	define COPY_NS 1
 
 struct tracer {
 	struct trace_bpf *bpf;
@@ -60,6 +63,45 @@ static void configure(struct tracer *t, const struct tracer_opts *o)
 	bpf_map__set_max_entries(t->bpf->maps.records, (uint32_t)ring);
 }
 
+/*
+ * Before loading: stacks of callers are walked with the walker's code over the walker's tables, and
+ * sent through its ring; w NULL: without stacks.
+ */
+static int tracer_share_walker(struct trace_bpf *b, const struct walker *w, struct err *e)
+{
+	struct bpf_map *map[] = { b->maps.procs, b->maps.maps,	b->maps.tables,
+				  b->maps.slabs, b->maps.rules, b->maps.ring };
+	int fd[] = { w ? w->procs_fd : -1,  w ? w->maps_fd : -1,
+		     w ? w->tables_fd : -1, w ? w->slabs_fd : -1,
+		     w ? w->rules_fd : -1,  w ? bpf_map__fd(w->bpf->maps.ring) : -1 };
+
+	bpf_program__set_autoload(b->progs.leave, !w);
+	bpf_program__set_autoload(b->progs.leave_stack, w != NULL);
+	bpf_program__set_autoload(b->progs.happened, !w);
+	bpf_program__set_autoload(b->progs.happened_stack, w != NULL);
+	bpf_program__set_autoload(b->progs.faulted, !w);
+	bpf_program__set_autoload(b->progs.faulted_stack, w != NULL);
+	bpf_map__set_max_entries(b->maps.states, w ? (uint32_t)libbpf_num_possible_cpus() : 1);
+	if (!w)
+		bpf_map__set_autocreate(b->maps.states, false);
+	for (size_t i = 0; i < ARRAY_SIZE(map); i++) {
+		int r = w ? bpf_map__reuse_fd(map[i], fd[i])
+			  : bpf_map__set_autocreate(map[i], false);
+
+		if (r < 0)
+			return err_set(e, -r, "cannot share the stack walker's tables: %s",
+				       strerror(-r));
+	}
+	if (w) {
+		struct walk_config *c = (struct walk_config *)&b->rodata->config;
+
+		memcpy(c, (const void *)&w->bpf->rodata->config, sizeof(*c));
+		c->kernel = 0;
+		c->copy_ns = COPY_NS;
+	}
+	return 0;
+}
+
 static int tracer_load(struct tracer *t, const struct tracer_opts *o, struct err *e)
 {
 	int err;
@@ -69,7 +111,7 @@ static int tracer_load(struct tracer *t, const struct tracer_opts *o, struct err
 	if (!t->bpf)
 		return err_set(e, errno, "cannot open the tracing programs: %s", strerror(errno));
 	configure(t, o);
-	err = tracer_stack_prepare(t->bpf, o->walker, e);
+	err = tracer_share_walker(t->bpf, o->walker, e);
 	if (err < 0)
 		return err;
 	t->stacks = o->walker != NULL;
@@ -363,86 +405,6 @@ bool tracer_comm(const struct tracer *t, uint32_t id, char comm[16])
 	memcpy(comm, c.comm, 16);
 	comm[15] = '\0';
 	return true;
-}
-
-#else
-
-int tracer_open(const struct tracer_opts *o, struct tracer **ret, struct err *e)
-{
-	(void)o, (void)ret;
-	err_set(e, EOPNOTSUPP, "this kymo was built without tracing programs");
-	return err_hint(e, "build it with clang, bpftool and libbpf, or record with kymo record -e "
-			   "'raw_syscalls:*' and look at it with kymo trace -i");
-}
-
-int tracer_begin(struct tracer *t, bool paused, struct err *e)
-{
-	(void)t, (void)paused;
-	return err_set(e, EOPNOTSUPP, "this kymo was built without tracing programs");
-}
-
-void tracer_switch(struct tracer *t, bool on)
-{
-	(void)t, (void)on;
-}
-
-int tracer_fd(const struct tracer *t)
-{
-	(void)t;
-	return -1;
-}
-
-int tracer_read(struct tracer *t, tracer_fn *fn, void *ctx, struct err *e)
-{
-	(void)t, (void)fn, (void)ctx, (void)e;
-	return 0;
-}
-
-int tracer_end(struct tracer *t, struct err *e)
-{
-	(void)t, (void)e;
-	return 0;
-}
-
-void tracer_close(struct tracer *t)
-{
-	(void)t;
-}
-
-struct trace_lost tracer_lost(const struct tracer *t)
-{
-	(void)t;
-	return (struct trace_lost){ 0 };
-}
-
-size_t tracer_sums(const struct tracer *t, struct tracer_sum **ret)
-{
-	(void)t, (void)ret;
-	return 0;
-}
-
-size_t tracer_errors(const struct tracer *t, struct tracer_error **ret)
-{
-	(void)t, (void)ret;
-	return 0;
-}
-
-bool tracer_comm(const struct tracer *t, uint32_t id, char comm[16])
-{
-	(void)t, (void)id, (void)comm;
-	return false;
-}
-
-int tracer_add_event(struct tracer *t, uint32_t id, uint32_t size, struct err *e)
-{
-	(void)t, (void)id, (void)size;
-	return err_set(e, EOPNOTSUPP, "this kymo was built without tracing programs");
-}
-
-int tracer_add_faults(struct tracer *t, bool major, struct err *e)
-{
-	(void)t, (void)major;
-	return err_set(e, EOPNOTSUPP, "this kymo was built without tracing programs");
 }
 
 #endif

@@ -267,16 +267,6 @@ static void export_firefox_put_about(struct firefox *f, const struct firefox_row
 	json_i64(j, "tid", r->tid);
 }
 
-/* A column of the samples: what it says of row i. */
-static void put_column(struct firefox *f, const char *key, const struct firefox_row *rows, size_t n,
-		       void (*put)(struct firefox *f, const struct firefox_row *r))
-{
-	json_array(&f->j, key);
-	for (size_t i = 0; i < n; i++)
-		put(f, &rows[i]);
-	json_end(&f->j);
-}
-
 static void export_firefox_put_stack(struct firefox *f, const struct firefox_row *r)
 {
 	uint32_t node = firefox_stack(f, r->entry);
@@ -287,43 +277,29 @@ static void export_firefox_put_stack(struct firefox *f, const struct firefox_row
 		json_u64(&f->j, NULL, node);
 }
 
-static void put_time(struct firefox *f, const struct firefox_row *r)
-{
-	firefox_time(f, NULL, r->time);
-}
-
-static void put_count(struct firefox *f, const struct firefox_row *r)
-{
-	json_u64(&f->j, NULL, f->x->profile->entries.data[r->entry].count);
-}
-
-static void put_weight_ms(struct firefox *f, const struct firefox_row *r)
-{
-	export_ms(&f->j, NULL, f->x->profile->entries.data[r->entry].weight);
-}
-
-static void put_weight(struct firefox *f, const struct firefox_row *r)
-{
-	json_u64(&f->j, NULL, f->x->profile->entries.data[r->entry].weight);
-}
-
 static void put_samples(struct firefox *f, const struct firefox_row *rows, size_t n)
 {
 	const struct event_type *t = n ? &f->x->source->trace->types[rows[0].type] : NULL;
+	const struct profile_entry *entries = f->x->profile->entries.data;
 	bool off_cpu = t && t->unit && export_is_time(t);
+	struct json *j = &f->j;
 
-	json_line(&f->j);
-	json_object(&f->j, "samples");
-	json_u64(&f->j, "length", n);
-	json_str(&f->j, "weightType", off_cpu ? "tracing-ms" : "samples");
-	put_column(f, "stack", rows, n, export_firefox_put_stack);
-	put_column(f, "time", rows, n, put_time);
-	put_column(f, "weight", rows, n, off_cpu ? put_weight_ms : put_count);
+	json_line(j);
+	json_object(j, "samples");
+	json_u64(j, "length", n);
+	json_str(j, "weightType", off_cpu ? "tracing-ms" : "samples");
+	FIREFOX_COLUMN(j, "stack", rows, n, export_firefox_put_stack(f, r));
+	FIREFOX_COLUMN(j, "time", rows, n, firefox_time(f, NULL, r->time));
+	if (off_cpu)
+		FIREFOX_COLUMN(j, "weight", rows, n, export_ms(j, NULL, entries[r->entry].weight));
+	else
+		FIREFOX_COLUMN(j, "weight", rows, n, json_u64(j, NULL, entries[r->entry].count));
 	if (t && export_is_time(t) && !off_cpu)
-		put_column(f, "threadCPUDelta", rows, n, put_weight);
-	json_end(&f->j);
+		FIREFOX_COLUMN(j, "threadCPUDelta", rows, n,
+			       json_u64(j, NULL, entries[r->entry].weight));
+	json_end(j);
 	for (size_t i = 0; i < n; i++)
-		f->x->written += f->x->profile->entries.data[rows[i].entry].count;
+		f->x->written += entries[rows[i].entry].count;
 }
 
 static void put_thread(struct firefox *f, const struct firefox_row *about, bool many,

@@ -44,6 +44,17 @@ struct firefox {
 	struct map resource_index;
 };
 
+/* A column of rows [0, n): what each says, as r. */
+#define FIREFOX_COLUMN(j, name, rows, n, ...)                      \
+	do {                                                       \
+		json_array(j, name);                               \
+		for (size_t i_ = 0; i_ < (n); i_++) {              \
+			const struct firefox_row *r = &(rows)[i_]; \
+			__VA_ARGS__;                               \
+		}                                                  \
+		json_end(j);                                       \
+	} while (0)
+
 /* --- view/export/firefox.c --- */
 uint32_t firefox_string(struct firefox *f, const char *s);
 void firefox_time(struct firefox *f, const char *key, uint64_t time);

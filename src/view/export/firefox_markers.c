@@ -206,17 +206,6 @@ static void put_data(struct firefox *f, const struct firefox_row *r)
 	json_end(j);
 }
 
-/* A column of markers. */
-#define COLUMN(name, ...)                                       \
-	do {                                                    \
-		json_array(j, name);                            \
-		for (size_t i = 0; i < n; i++) {                \
-			const struct firefox_row *r = &rows[i]; \
-			__VA_ARGS__;                            \
-		}                                               \
-		json_end(j);                                    \
-	} while (0)
-
 static void put_end(struct firefox *f, const struct firefox_row *r)
 {
 	if (r->end)
@@ -240,12 +229,12 @@ void firefox_markers(struct firefox *f, const struct firefox_row *rows, size_t n
 	json_line(j);
 	json_object(j, "markers");
 	json_u64(j, "length", n);
-	COLUMN("name", json_u64(j, NULL, export_firefox_markers_name_of(f, r)));
-	COLUMN("startTime", firefox_time(f, NULL, r->time));
-	COLUMN("endTime", put_end(f, r));
-	COLUMN("phase", json_u64(j, NULL, r->end != 0));
-	COLUMN("category", (void)r; json_u64(j, NULL, 0));
-	COLUMN("data", put_data(f, r));
+	FIREFOX_COLUMN(j, "name", rows, n, json_u64(j, NULL, export_firefox_markers_name_of(f, r)));
+	FIREFOX_COLUMN(j, "startTime", rows, n, firefox_time(f, NULL, r->time));
+	FIREFOX_COLUMN(j, "endTime", rows, n, put_end(f, r));
+	FIREFOX_COLUMN(j, "phase", rows, n, json_u64(j, NULL, r->end != 0));
+	FIREFOX_COLUMN(j, "category", rows, n, (void)r; json_u64(j, NULL, 0));
+	FIREFOX_COLUMN(j, "data", rows, n, put_data(f, r));
 	json_end(j);
 	f->x->written += n;
 }

@@ -128,211 +128,170 @@ static unsigned category_of(const struct firefox *f, const struct name_site *s)
 
 /* --- columns --- */
 
-typedef void put_fn(struct firefox *f, uint32_t row);
+enum column {
+	COLUMN_NULL,
+	COLUMN_FALSE,
+	COLUMN_ZERO,
+	COLUMN_ONE,
+	NODE_FRAME,
+	NODE_PREFIX,
+	FRAME_ADDRESS,
+	FRAME_DEPTH,
+	FRAME_CATEGORY,
+	FRAME_FUNC,
+	FRAME_SYMBOL,
+	FRAME_LINE,
+	FUNC_NAME,
+	FUNC_RESOURCE,
+	FUNC_FILE,
+	SYMBOL_LIB,
+	SYMBOL_ADDRESS,
+	SYMBOL_NAME,
+	SYMBOL_SIZE,
+	RESOURCE_LIB,
+	RESOURCE_NAME,
+};
 
-static void column(struct firefox *f, const char *key, size_t n, put_fn *put)
-{
-	json_array(&f->j, key);
-	for (size_t i = 0; i < n; i++)
-		put(f, (uint32_t)i);
-	json_end(&f->j);
-}
-
-static void number_or_null(struct firefox *f, bool has, int64_t v)
+static void number_or_null(struct json *j, bool has, int64_t v)
 {
 	if (has)
-		json_i64(&f->j, NULL, v);
+		json_i64(j, NULL, v);
 	else
-		json_null(&f->j, NULL);
+		json_null(j, NULL);
 }
 
-static void put_null(struct firefox *f, uint32_t row)
+static void put_frame(struct firefox *f, enum column c, uint32_t site)
 {
-	(void)row;
-	json_null(&f->j, NULL);
-}
-
-static void put_false(struct firefox *f, uint32_t row)
-{
-	(void)row;
-	json_bool(&f->j, NULL, false);
-}
-
-static void put_zero(struct firefox *f, uint32_t row)
-{
-	(void)row;
-	json_u64(&f->j, NULL, 0);
-}
-
-static void node_frame(struct firefox *f, uint32_t i)
-{
-	json_u64(&f->j, NULL, f->tree.nodes.data[i].frame);
-}
-
-static void node_prefix(struct firefox *f, uint32_t i)
-{
-	uint32_t parent = f->tree.nodes.data[i].parent;
-
-	number_or_null(f, parent != EXPORT_ROOT, parent);
-}
-
-static void frame_address(struct firefox *f, uint32_t i)
-{
-	json_i64(&f->j, NULL, address_of(site_at(f, f->sites.data[i])));
-}
-
-static void frame_depth(struct firefox *f, uint32_t i)
-{
-	const struct name_site *s = site_at(f, f->sites.data[i]);
-
-	json_u64(&f->j, NULL, s->inlined ? s->sym->nframes - 1 - s->depth : 0);
-}
-
-static void frame_category(struct firefox *f, uint32_t i)
-{
-	json_u64(&f->j, NULL, category_of(f, site_at(f, f->sites.data[i])));
-}
-
-static void frame_func(struct firefox *f, uint32_t i)
-{
-	json_u64(&f->j, NULL, func_of(f, f->sites.data[i]));
-}
-
-static void frame_symbol(struct firefox *f, uint32_t i)
-{
-	bool has = has_symbol(site_at(f, f->sites.data[i]));
-
-	number_or_null(f, has, has ? symbol_of(f, f->sites.data[i]) : 0);
-}
-
-static void frame_line(struct firefox *f, uint32_t i)
-{
+	const struct name_site *s = site_at(f, site);
+	struct json *j = &f->j;
 	const char *file;
 	uint32_t line = 0;
 
-	names_line(f->x->names, site_at(f, f->sites.data[i]), &file, &line);
-	number_or_null(f, line != 0, line);
+	switch (c) {
+	case FRAME_ADDRESS: json_i64(j, NULL, address_of(s)); break;
+	case FRAME_DEPTH: json_u64(j, NULL, s->inlined ? s->sym->nframes - 1 - s->depth : 0); break;
+	case FRAME_CATEGORY: json_u64(j, NULL, category_of(f, s)); break;
+	case FRAME_FUNC: json_u64(j, NULL, func_of(f, site)); break;
+	case FRAME_SYMBOL:
+		number_or_null(j, has_symbol(s), has_symbol(s) ? symbol_of(f, site) : 0);
+		break;
+	default: names_line(f->x->names, s, &file, &line); number_or_null(j, line != 0, line);
+	}
 }
 
-static void func_name(struct firefox *f, uint32_t i)
+static void put_func(struct firefox *f, enum column c, uint32_t site)
 {
+	uint32_t dso = site_at(f, site)->dso;
+	struct json *j = &f->j;
+	const char *file;
 	char buf[32];
 
-	json_u64(&f->j, NULL, firefox_string(f, export_function(f->x, f->funcs.data[i], buf)));
+	if (c == FUNC_NAME) {
+		json_u64(j, NULL, firefox_string(f, export_function(f->x, site, buf)));
+	} else if (c == FUNC_RESOURCE) {
+		json_i64(j, NULL, dso == NAMES_NONE ? -1 : (int64_t)resource_of(f, dso));
+	} else {
+		file = export_firefox_tables_file_of(f, site);
+		number_or_null(j, file, file ? firefox_string(f, file) : 0);
+	}
 }
 
-static void func_resource(struct firefox *f, uint32_t i)
+static void put_symbol(struct firefox *f, enum column c, const struct name_site *s)
 {
-	uint32_t dso = site_at(f, f->funcs.data[i])->dso;
+	struct json *j = &f->j;
 
-	json_i64(&f->j, NULL, dso == NAMES_NONE ? -1 : (int64_t)resource_of(f, dso));
+	switch (c) {
+	case SYMBOL_LIB: json_u64(j, NULL, s->dso); break;
+	case SYMBOL_ADDRESS: json_i64(j, NULL, start_of(s)); break;
+	case SYMBOL_NAME:
+		json_u64(j, NULL, firefox_string(f, symbols_text(f->x->symbols, s->sym->name)));
+		break;
+	default:
+		number_or_null(j, s->sym->end > s->sym->start,
+			       (int64_t)(s->sym->end - s->sym->start));
+	}
 }
 
-static void func_file(struct firefox *f, uint32_t i)
+static void put_cell(struct firefox *f, enum column c, size_t i)
 {
-	const char *file = export_firefox_tables_file_of(f, f->funcs.data[i]);
+	struct json *j = &f->j;
 
-	number_or_null(f, file, file ? firefox_string(f, file) : 0);
+	switch (c) {
+	case COLUMN_NULL: json_null(j, NULL); break;
+	case COLUMN_FALSE: json_bool(j, NULL, false); break;
+	case COLUMN_ZERO:
+	case COLUMN_ONE: json_u64(j, NULL, c == COLUMN_ONE); break;
+	case NODE_FRAME: json_u64(j, NULL, f->tree.nodes.data[i].frame); break;
+	case NODE_PREFIX:
+		number_or_null(j, f->tree.nodes.data[i].parent != EXPORT_ROOT,
+			       f->tree.nodes.data[i].parent);
+		break;
+	case FRAME_ADDRESS ... FRAME_LINE: put_frame(f, c, f->sites.data[i]); break;
+	case FUNC_NAME ... FUNC_FILE: put_func(f, c, f->funcs.data[i]); break;
+	case SYMBOL_LIB ... SYMBOL_SIZE: put_symbol(f, c, site_at(f, f->symbols.data[i])); break;
+	case RESOURCE_LIB: json_u64(j, NULL, f->resources.data[i]); break;
+	case RESOURCE_NAME:
+		json_u64(j, NULL, firefox_string(f, names_dso(f->x->names, f->resources.data[i])));
+		break;
+	}
 }
 
-static void symbol_lib(struct firefox *f, uint32_t i)
-{
-	json_u64(&f->j, NULL, site_at(f, f->symbols.data[i])->dso);
-}
-
-static void symbol_address(struct firefox *f, uint32_t i)
-{
-	json_i64(&f->j, NULL, start_of(site_at(f, f->symbols.data[i])));
-}
-
-static void symbol_name(struct firefox *f, uint32_t i)
-{
-	uint32_t name = site_at(f, f->symbols.data[i])->sym->name;
-
-	json_u64(&f->j, NULL, firefox_string(f, symbols_text(f->x->symbols, name)));
-}
-
-static void symbol_size(struct firefox *f, uint32_t i)
-{
-	const struct sym_result *r = site_at(f, f->symbols.data[i])->sym;
-
-	number_or_null(f, r->end > r->start, (int64_t)(r->end - r->start));
-}
-
-static void resource_lib(struct firefox *f, uint32_t i)
-{
-	json_u64(&f->j, NULL, f->resources.data[i]);
-}
-
-static void resource_name(struct firefox *f, uint32_t i)
-{
-	json_u64(&f->j, NULL, firefox_string(f, names_dso(f->x->names, f->resources.data[i])));
-}
-
-static void resource_type(struct firefox *f, uint32_t i)
-{
-	(void)i;
-	json_u64(&f->j, NULL, 1); /* a library */
-}
-
-struct column {
-	const char *key;
-	put_fn *put;
+static const struct {
+	const char *table, *key;
+	enum column column;
+} columns[] = {
+	{ "stackTable", "frame", NODE_FRAME },
+	{ "stackTable", "prefix", NODE_PREFIX },
+	{ "frameTable", "address", FRAME_ADDRESS },
+	{ "frameTable", "inlineDepth", FRAME_DEPTH },
+	{ "frameTable", "category", FRAME_CATEGORY },
+	{ "frameTable", "subcategory", COLUMN_ZERO },
+	{ "frameTable", "func", FRAME_FUNC },
+	{ "frameTable", "nativeSymbol", FRAME_SYMBOL },
+	{ "frameTable", "innerWindowID", COLUMN_ZERO },
+	{ "frameTable", "line", FRAME_LINE },
+	{ "frameTable", "column", COLUMN_NULL },
+	{ "funcTable", "name", FUNC_NAME },
+	{ "funcTable", "isJS", COLUMN_FALSE },
+	{ "funcTable", "relevantForJS", COLUMN_FALSE },
+	{ "funcTable", "resource", FUNC_RESOURCE },
+	{ "funcTable", "fileName", FUNC_FILE },
+	{ "funcTable", "lineNumber", COLUMN_NULL },
+	{ "funcTable", "columnNumber", COLUMN_NULL },
+	{ "nativeSymbols", "libIndex", SYMBOL_LIB },
+	{ "nativeSymbols", "address", SYMBOL_ADDRESS },
+	{ "nativeSymbols", "name", SYMBOL_NAME },
+	{ "nativeSymbols", "functionSize", SYMBOL_SIZE },
+	{ "resourceTable", "lib", RESOURCE_LIB },
+	{ "resourceTable", "name", RESOURCE_NAME },
+	{ "resourceTable", "host", COLUMN_NULL },
+	{ "resourceTable", "type", COLUMN_ONE }, /* a library */
 };
 
-static const struct column stack_columns[] = {
-	{ "frame", node_frame },
-	{ "prefix", node_prefix },
-	{ NULL, NULL },
-};
-
-static const struct column frame_columns[] = {
-	{ "address", frame_address },	{ "inlineDepth", frame_depth },
-	{ "category", frame_category }, { "subcategory", put_zero },
-	{ "func", frame_func },		{ "nativeSymbol", frame_symbol },
-	{ "innerWindowID", put_zero },	{ "line", frame_line },
-	{ "column", put_null },		{ NULL, NULL },
-};
-
-static const struct column func_columns[] = {
-	{ "name", func_name },		{ "isJS", put_false },
-	{ "relevantForJS", put_false }, { "resource", func_resource },
-	{ "fileName", func_file },	{ "lineNumber", put_null },
-	{ "columnNumber", put_null },	{ NULL, NULL },
-};
-
-static const struct column symbol_columns[] = {
-	{ "libIndex", symbol_lib },
-	{ "address", symbol_address },
-	{ "name", symbol_name },
-	{ "functionSize", symbol_size },
-	{ NULL, NULL },
-};
-
-static const struct column resource_columns[] = {
-	{ "lib", resource_lib }, { "name", resource_name },
-	{ "host", put_null },	 { "type", resource_type },
-	{ NULL, NULL },
-};
-
-static void table(struct firefox *f, const char *name, size_t n, const struct column *columns)
+static void table(struct firefox *f, const char *name, size_t n)
 {
 	json_line(&f->j);
 	json_object(&f->j, name);
 	json_u64(&f->j, "length", n);
-	for (; columns->key; columns++)
-		column(f, columns->key, n, columns->put);
+	for (size_t c = 0; c < ARRAY_SIZE(columns); c++) {
+		if (strcmp(columns[c].table, name) != 0)
+			continue;
+		json_array(&f->j, columns[c].key);
+		for (size_t i = 0; i < n; i++)
+			put_cell(f, columns[c].column, i);
+		json_end(&f->j);
+	}
 	json_end(&f->j);
 }
 
 /* Later tables grow while the earlier ones that refer to them are written. */
 void firefox_tables_end(struct firefox *f)
 {
-	table(f, "stackTable", f->tree.nodes.n, stack_columns);
-	table(f, "frameTable", f->sites.n, frame_columns);
-	table(f, "funcTable", f->funcs.n, func_columns);
-	table(f, "nativeSymbols", f->symbols.n, symbol_columns);
-	table(f, "resourceTable", f->resources.n, resource_columns);
+	table(f, "stackTable", f->tree.nodes.n);
+	table(f, "frameTable", f->sites.n);
+	table(f, "funcTable", f->funcs.n);
+	table(f, "nativeSymbols", f->symbols.n);
+	table(f, "resourceTable", f->resources.n);
 }
 
 void firefox_free(struct firefox *f)
