@@ -53,9 +53,10 @@ static int see(void *ctx, const struct slice *p)
 	return s->stop;
 }
 
-static uint64_t note(void *ctx, const struct event *ev)
+static uint64_t note(void *ctx, const struct event *ev, uint32_t slot)
 {
 	(void)ctx;
+	(void)slot;
 	return ev->time * 10;
 }
 
@@ -333,9 +334,10 @@ static bool same_name(void *ctx, const struct slice *s, const struct event *ev)
 	return s->note == (uint64_t)((const struct end *)ev->raw)->name[0];
 }
 
-static uint64_t first_letter(void *ctx, const struct event *ev)
+static uint64_t first_letter(void *ctx, const struct event *ev, uint32_t slot)
 {
 	(void)ctx;
+	(void)slot;
 	return (uint64_t)((const struct begin *)ev->raw)->name[0];
 }
 

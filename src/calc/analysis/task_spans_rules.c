@@ -48,12 +48,13 @@ static uint32_t make_word(const struct rule *r, const struct event *ev, uint64_t
 }
 
 /* The label, and the stack; of a turn, whose it is. */
-static uint64_t rule_begin(void *ctx, const struct event *ev)
+static uint64_t rule_begin(void *ctx, const struct event *ev, uint32_t slot)
 {
 	struct rule *r = ctx;
 	uint64_t *word;
 	int64_t v = 0;
 
+	(void)slot;
 	if (r->field)
 		field_int(r->field, ev->raw, ev->raw_size, &v);
 	if (r->turns)

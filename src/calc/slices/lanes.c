@@ -142,13 +142,14 @@ static uint32_t lane_name(const struct lane_maker *m, const struct event *ev)
 }
 
 /* Its name, lane and row: the first one that nothing is open in. */
-static uint64_t lane_begin(void *ctx, const struct event *ev)
+static uint64_t lane_begin(void *ctx, const struct event *ev, uint32_t slot)
 {
 	struct lane_maker *m = ctx;
 	size_t at = lane_of(m->lanes, m->kind, lane_id(m, ev));
 	struct lane *lane = &m->lanes->lanes.data[at];
 	unsigned row = ~lane->taken ? (unsigned)__builtin_ctzll(~lane->taken) : MOST_ROWS - 1;
 
+	(void)slot;
 	lane->taken |= 1ull << row;
 	return (uint64_t)lane_name(m, ev) << 32 | at * MOST_ROWS | row;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What has begun stands in a pool. A table leads to it by the values of its keys; it is taken out
- * when it ends, so that a view may run for days: the table closes the hole by moving later entries
- * back, as is right for linear probing.
+ * What has begun stands in a pool; a table leads to it by the values of its keys. What has ended
+ * stays there for the next one with the same keys, until the table is full: then only what is open
+ * is kept, so that a view may run for days.
  */
 #include "calc/slices/slices.h"
 
@@ -31,7 +31,8 @@ struct side {
 struct begun {
 	struct slice slice;
 	uint64_t key[SLICE_KEYS];
-	uint32_t below, depth; /* below: what it is inside of, or the next free one; + 1 */
+	uint32_t below; /* what it is inside of, or the next free one; + 1 */
+	uint32_t depth; /* 0: nothing is open with these keys */
 	bool hidden;
 };
 
@@ -49,7 +50,7 @@ struct slices {
 	VEC(struct begun) pool;
 	uint32_t free_at;
 	struct slot *slot;
-	size_t n, cap; /* of the table; cap is 0 or a power of two */
+	size_t n, cap; /* of slots; cap is 0 or a power of two */
 	struct slices_counts counts;
 };
 
@@ -60,46 +61,19 @@ static struct begun *slices_at(const struct slices *s, uint32_t at)
 	return &s->pool.data[at - 1];
 }
 
-/* Where the key stands, or the free place it would get. */
+/*
+ * Where the keys stand, or the free place they would get. map_hash() is one to one: of one key the
+ * hash tells all.
+ */
 static struct slot *slices_place(struct slices *s, uint64_t hash, const uint64_t *key)
 {
-	size_t at = hash & (s->cap - 1);
+	size_t at = hash & (s->cap - 1), n = s->rule->n_keys;
 
 	for (; s->slot[at].at; at = (at + 1) & (s->cap - 1))
-		if (s->slot[at].hash == hash && memcmp(slices_at(s, s->slot[at].at)->key, key,
-						       s->rule->n_keys * sizeof(*key)) == 0)
+		if (s->slot[at].hash == hash && (n == 1 || memcmp(slices_at(s, s->slot[at].at)->key,
+								  key, n * sizeof(*key)) == 0))
 			break;
 	return &s->slot[at];
-}
-
-static void slices_grow(struct slices *s)
-{
-	size_t cap = s->cap;
-	struct slot *old = s->slot;
-
-	s->cap = cap ? cap * 2 : 1024;
-	s->slot = mem_alloc(s->cap * sizeof(*s->slot));
-	for (size_t i = 0; i < cap; i++)
-		if (old[i].at)
-			*slices_place(s, old[i].hash, slices_at(s, old[i].at)->key) = old[i];
-	free(old);
-}
-
-static void slices_close_hole(struct slices *s, struct slot *o)
-{
-	size_t mask = s->cap - 1, hole = (size_t)(o - s->slot);
-
-	for (size_t at = (hole + 1) & mask; s->slot[at].at; at = (at + 1) & mask) {
-		size_t home = s->slot[at].hash & mask;
-
-		/* may it stand at the hole? not when its home lies behind that */
-		if (((at - home) & mask) >= ((at - hole) & mask)) {
-			s->slot[hole] = s->slot[at];
-			hole = at;
-		}
-	}
-	s->slot[hole].at = 0;
-	s->n--;
 }
 
 static uint32_t slices_take(struct slices *s)
@@ -114,19 +88,45 @@ static uint32_t slices_take(struct slices *s)
 	return at;
 }
 
+static void slices_give_back(struct slices *s, uint32_t at)
+{
+	slices_at(s, at)->below = s->free_at;
+	slices_at(s, at)->depth = 0;
+	s->free_at = at;
+}
+
+/* A table with room, of what is open. */
+static void slices_renew(struct slices *s)
+{
+	size_t cap = s->cap;
+	struct slot *old = s->slot;
+
+	s->n = 0;
+	for (size_t i = 0; i < cap; i++)
+		s->n += old[i].at && slices_at(s, old[i].at)->depth;
+	for (s->cap = 1024; s->cap < s->n * 4;)
+		s->cap *= 2;
+	s->slot = mem_alloc(s->cap * sizeof(*s->slot));
+	for (size_t i = 0; i < cap; i++)
+		if (old[i].at && slices_at(s, old[i].at)->depth)
+			*slices_place(s, old[i].hash, slices_at(s, old[i].at)->key) = old[i];
+		else if (old[i].at)
+			slices_give_back(s, old[i].at);
+	free(old);
+}
+
 /* What is innermost at the slot has ended. */
 static void slices_drop(struct slices *s, struct slot *o)
 {
 	struct begun *b = slices_at(s, o->at);
-	uint32_t below = b->below;
+	uint32_t at = o->at;
 
 	s->counts.open -= !b->hidden;
-	b->below = s->free_at;
 	b->depth = 0;
-	s->free_at = o->at;
-	o->at = below;
-	if (!below)
-		slices_close_hole(s, o);
+	if (b->below) {
+		o->at = b->below;
+		slices_give_back(s, at);
+	}
 }
 
 /* --- keys --- */
@@ -212,8 +212,8 @@ static bool field_key(const struct field *f, struct strtab *tab, const struct ev
 }
 
 /* The keys' values, strings as ids, and their hash; false when the record is too short. */
-static bool slices_key(struct slices *s, const struct side *side, const struct event *ev,
-		       uint64_t *key, uint64_t *hash)
+static inline bool slices_key(struct slices *s, const struct side *side, const struct event *ev,
+			      uint64_t *key, uint64_t *hash)
 {
 	for (unsigned i = 0; i < s->rule->n_keys; i++)
 		switch (side->key[i].from) {
@@ -231,53 +231,58 @@ static bool slices_key(struct slices *s, const struct side *side, const struct e
 		}
 	if (s->o.keys)
 		s->o.keys(s->o.ctx, ev, key);
-	*hash = map_hash_bytes(key, s->rule->n_keys * sizeof(*key));
+	*hash = map_hash(key[0]);
+	for (unsigned i = 1; i < s->rule->n_keys; i++)
+		*hash = map_hash(*hash ^ key[i]);
 	return true;
 }
 
 /* --- events --- */
 
-static int slices_hand(struct slices *s, struct slice x, enum slice_kind kind, uint64_t time,
+static int slices_hand(struct slices *s, struct slice *x, enum slice_kind kind, uint64_t time,
 		       const struct event *end)
 {
-	x.kind = kind;
-	x.to = time > x.from ? time : x.from;
-	x.end = end;
-	return s->o.fn ? s->o.fn(s->o.ctx, &x) : 0;
+	x->kind = kind;
+	x->to = time > x->from ? time : x->from;
+	x->end = end;
+	return s->o.fn ? s->o.fn(s->o.ctx, x) : 0;
 }
 
 static int slices_end(struct slices *s, const struct side *side, const struct event *ev)
 {
 	enum slice_kind kind = SLICE_WHOLE;
 	uint64_t key[SLICE_KEYS], hash;
-	struct slice x = { 0 };
+	struct slice none = { 0 }, *x = &none;
 	struct slot *o;
+	int r;
 
 	if (!slices_key(s, side, ev, key, &hash))
 		return 0;
 	o = s->cap ? slices_place(s, hash, key) : NULL;
-	if (!o || !o->at) {
+	if (!o || !o->at || !slices_at(s, o->at)->depth) {
+		o = NULL;
 		kind = SLICE_LONE_END;
 	} else if (slices_at(s, o->at)->hidden) {
 		slices_drop(s, o);
 		return 0;
 	} else {
-		x = slices_at(s, o->at)->slice;
-		if (s->o.fits && !s->o.fits(s->o.ctx, &x, ev))
+		x = &slices_at(s, o->at)->slice;
+		if (s->o.fits && !s->o.fits(s->o.ctx, x, ev))
 			kind = SLICE_MISFIT;
-		if (kind == SLICE_WHOLE || !s->o.misfits_pass)
-			slices_drop(s, o);
 	}
 	s->counts.ends++;
 	*(kind == SLICE_WHOLE ? &s->counts.matched : &s->counts.lone_ends) += 1;
-	return slices_hand(s, x, kind, ev->time, ev);
+	r = slices_hand(s, x, kind, ev->time, ev);
+	if (o && (kind == SLICE_WHOLE || !s->o.misfits_pass))
+		slices_drop(s, o);
+	return r;
 }
 
 static int slices_begin(struct slices *s, const struct side *side, const struct event *ev)
 {
-	uint64_t key[SLICE_KEYS] = { 0 }, hash;
+	uint64_t key[SLICE_KEYS], hash;
 	bool hidden = s->o.hide && s->o.hide(s->o.ctx, ev);
-	uint32_t at, below = 0, depth = 1;
+	uint32_t below = 0, depth = 1;
 	struct begun *b;
 	struct slot *o;
 	int r = 0;
@@ -285,11 +290,11 @@ static int slices_begin(struct slices *s, const struct side *side, const struct 
 	if (!slices_key(s, side, ev, key, &hash))
 		return 0;
 	if (s->n * 2 >= s->cap)
-		slices_grow(s);
+		slices_renew(s);
 	o = slices_place(s, hash, key);
 	s->counts.begins += !hidden;
-	if (o->at) {
-		b = slices_at(s, o->at);
+	b = o->at ? slices_at(s, o->at) : NULL;
+	if (b && b->depth) {
 		if (s->rule->again == SLICE_NESTS) {
 			below = o->at;
 			depth = b->depth + 1;
@@ -297,28 +302,27 @@ static int slices_begin(struct slices *s, const struct side *side, const struct 
 		s->counts.again += !b->hidden && (!below || depth > SLICE_DEPTH);
 		if (s->rule->again == SLICE_KEEPS || depth > SLICE_DEPTH)
 			return 0;
-		if (!below) {
-			if (!b->hidden)
-				r = slices_hand(s, b->slice, SLICE_LOST_END, ev->time, ev);
+		if (!below && !b->hidden)
+			r = slices_hand(s, &b->slice, SLICE_LOST_END, ev->time, ev);
+		if (!below)
 			slices_drop(s, o);
-			o = slices_place(s, hash, key);
-		}
 	}
-	at = slices_take(s);
-	b = slices_at(s, at);
-	*b = (struct begun){ .below = below, .depth = depth, .hidden = hidden };
-	memcpy(b->key, key, sizeof(key));
-	s->n += !below;
+	s->n += !o->at;
+	if (below || !o->at)
+		*o = (struct slot){ hash, slices_take(s) };
+	b = slices_at(s, o->at);
+	b->below = below;
+	b->depth = depth;
+	b->hidden = hidden;
+	memcpy(b->key, key, s->rule->n_keys * sizeof(*key));
 	s->counts.open += !hidden;
-	*o = (struct slot){ hash, at };
 	if (hidden)
 		return r;
-	b->slice = (struct slice){ .from = ev->time,
-				   .pid = ev->pid,
-				   .tid = ev->tid,
-				   .cpu = ev->cpu,
-				   .type = ev->type,
-				   .note = s->o.begin ? s->o.begin(s->o.ctx, ev) : 0 };
+	b->slice = (struct slice){
+		.from = ev->time, .pid = ev->pid, .tid = ev->tid, .cpu = ev->cpu, .type = ev->type
+	};
+	if (s->o.begin)
+		b->slice.note = s->o.begin(s->o.ctx, ev, o->at - 1);
 	return r;
 }
 
@@ -347,7 +351,7 @@ int slices_finish(struct slices *s, uint64_t time)
 			open[n++] = (struct sort_key){ s->pool.data[i].slice.from, i };
 	sort_keys(open, n);
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = slices_hand(s, s->pool.data[open[i].index].slice, SLICE_OPEN, time, NULL);
+		r = slices_hand(s, &s->pool.data[open[i].index].slice, SLICE_OPEN, time, NULL);
 	return r;
 }
 

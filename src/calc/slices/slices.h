@@ -79,9 +79,9 @@ static inline uint64_t slice_time(const struct slice *s)
 }
 
 struct slices_opts {
-	/* What is to be remembered of a beginning, which is gone when the end comes. May be NULL.
-	 */
-	uint64_t (*begin)(void *ctx, const struct event *begin);
+	/* What is to be remembered of a beginning, which is gone when the end comes. slot: a small
+	 * number that no other has which is open. May be NULL. */
+	uint64_t (*begin)(void *ctx, const struct event *begin, uint32_t slot);
 	/* Is what begins here of no interest? Nor are its end, or the lack of it. NULL: all are. */
 	bool (*hide)(void *ctx, const struct event *begin);
 	/* Where events say the same in two ways: the values of the keys may be changed. May be

@@ -22,19 +22,19 @@ static struct syscalls_task *task(struct syscalls *s, uint32_t id)
 
 static struct syscalls_row *row(struct syscalls *s, const struct trace_sum_key *k)
 {
-	struct syscalls_task *t = task(s, k->id);
 	/* numbers of calls are far below 2^31, even those that make no sense to the kernel */
 	uint64_t *at = map_at(&s->row_at, (uint64_t)k->id << 32 | (uint64_t)k->abi << 31 |
 						  ((uint32_t)k->nr & 0x7fffffff));
 
 	if (!*at) {
+		struct syscalls_task *t = task(s, k->id);
 		struct syscalls_row *r = vec_add(&t->rows);
 
 		r->nr = k->nr;
 		r->abi = k->abi;
-		*at = t->rows.n;
+		*at = (uint64_t)(t - s->tasks.data) << 32 | t->rows.n;
 	}
-	return &t->rows.data[*at - 1];
+	return &s->tasks.data[*at >> 32].rows.data[(uint32_t)*at - 1];
 }
 
 void syscalls_add(struct syscalls *s, const struct trace_sum_key *key, const struct trace_sum *v)

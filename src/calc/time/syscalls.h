@@ -33,7 +33,8 @@ struct syscalls_task {
 struct syscalls {
 	VEC(struct syscalls_task) tasks; /* with the most calls first */
 	uint64_t calls;
-	struct map task_at, row_at;
+	struct map task_at; /* index + 1 */
+	struct map row_at;  /* index of the task, index of the row + 1 */
 };
 
 void syscalls_add(struct syscalls *s, const struct trace_sum_key *key, const struct trace_sum *sum);

@@ -165,11 +165,12 @@ static uint32_t detail_of(struct reader *r, const struct event *ev)
 	return strtab_addn(&r->p->details, strbuf_str(&r->text), r->text.n);
 }
 
-static uint64_t note_begin(void *ctx, const struct event *ev)
+static uint64_t note_begin(void *ctx, const struct event *ev, uint32_t slot)
 {
 	struct reader *r = ctx;
 	uint64_t label = label_of(r, ev);
 
+	(void)slot;
 	return label | (uint64_t)detail_of(r, ev) << 32;
 }
 

@@ -210,11 +210,12 @@ static bool functime_pairs_wanted(const struct ftrace_opts *o, int64_t tid)
 	return !o->pids.n;
 }
 
-static uint64_t functime_pairs_begin(void *ctx, const struct event *ev)
+static uint64_t functime_pairs_begin(void *ctx, const struct event *ev, uint32_t slot)
 {
 	struct timing *t = ctx;
 	struct opening *n = mem_alloc(sizeof(*n));
 
+	(void)slot;
 	n->kind = STRTAB_NONE;
 	n->tid = ev->tid;
 	if (t->plan->turns) {

@@ -28,8 +28,7 @@ struct reading {
 	const struct source *source;
 	struct event_of *types;
 	struct slices *calls;
-	VEC(struct trace_record) begun; /* the last call of each thread */
-	struct map by_tid;		/* index + 1 */
+	VEC(struct trace_record) begun; /* by slot */
 };
 
 static void trace_input_look_at(struct reading *p, const struct event_type *t, struct event_of *e)
@@ -59,34 +58,36 @@ static int32_t number_of(const struct reading *p, const struct event *ev)
 	return (int32_t)v;
 }
 
-static void begin_record(const struct reading *p, const struct event *ev, struct trace_record *r)
+static struct trace_record record_of(const struct event *ev)
 {
-	const char *comm = tasks_name_or(p->source->trace->tasks, ev->tid, ev->time, "");
+	return (struct trace_record){ .start = ev->time,
+				      .end = ev->time,
+				      .pid = (uint32_t)ev->pid,
+				      .tid = (uint32_t)ev->tid,
+				      .cpu = ev->cpu };
+}
 
-	*r = (struct trace_record){ .start = ev->time,
-				    .end = ev->time,
-				    .pid = (uint32_t)ev->pid,
-				    .tid = (uint32_t)ev->tid,
-				    .cpu = ev->cpu };
+/* An exec changes names: it is that of the end. */
+static void name_record(const struct reading *p, struct trace_record *r, uint64_t time)
+{
+	const char *comm = tasks_name_or(p->source->trace->tasks, (int32_t)r->tid, time, "");
+
 	strncpy(r->comm, comm, sizeof(r->comm) - 1);
 }
 
-static uint64_t trace_input_begin(void *ctx, const struct event *ev)
+static uint64_t trace_input_begin(void *ctx, const struct event *ev, uint32_t slot)
 {
 	struct reading *p = ctx;
 	const struct event_of *e = &p->types[ev->type];
-	uint64_t *at = map_at(&p->by_tid, (uint32_t)ev->tid);
 	struct trace_record *r;
 	const void *bytes;
 	int64_t v;
 	size_t n;
 
-	if (!*at) {
+	while (p->begun.n <= slot)
 		vec_add(&p->begun);
-		*at = p->begun.n;
-	}
-	r = &p->begun.data[*at - 1];
-	begin_record(p, ev, r);
+	r = &p->begun.data[slot];
+	*r = record_of(ev);
 	r->kind = TRACE_UNFINISHED;
 	r->nr = number_of(p, ev);
 	if (e->args && field_bytes(e->args, ev->raw, ev->raw_size, &bytes, &n))
@@ -94,7 +95,7 @@ static uint64_t trace_input_begin(void *ctx, const struct event *ev)
 	for (size_t i = 0; i < SYSCALL_ARGS; i++)
 		if (e->arg[i] && field_int(e->arg[i], ev->raw, ev->raw_size, &v))
 			r->arg[i] = (uint64_t)v;
-	return *at - 1;
+	return slot;
 }
 
 static bool trace_input_fits(void *ctx, const struct slice *s, const struct event *ev)
@@ -141,11 +142,13 @@ static int trace_input_slice(void *ctx, const struct slice *s)
 	if (s->kind == SLICE_LOST_END)
 		return 0;
 	if (s->kind == SLICE_OPEN) {
+		name_record(p, &p->begun.data[s->note], s->from);
 		p->begun.data[s->note].end = s->to;
 		return trace_input_finish(p, &p->begun.data[s->note]);
 	}
-	begin_record(p, ev, &r); /* an exec changes names */
-	r.nr = number_of(p, ev);
+	r = record_of(ev);
+	name_record(p, &r, ev->time);
+	r.nr = s->kind == SLICE_WHOLE ? p->begun.data[s->note].nr : number_of(p, ev);
 	r.kind = TRACE_CALL;
 	if (p->types[ev->type].ret)
 		field_int(p->types[ev->type].ret, ev->raw, ev->raw_size, &ret);
@@ -176,7 +179,8 @@ static int trace_input_on_event(void *ctx, const struct event *ev)
 	if (e->is_call)
 		return slices_add(p->calls, ev);
 	if (e->shown && !p->show->a->sums) {
-		begin_record(p, ev, &r);
+		r = record_of(ev);
+		name_record(p, &r, ev->time);
 		text_print(p->source->trace->tep, t, ev->raw, ev->raw_size, &b);
 		(p->show->a->json ? trace_json_event : trace_text_event)(&p->show->lines, &r,
 									 t->name, strbuf_str(&b));
@@ -249,7 +253,6 @@ int trace_input(const struct trace_args *a, const struct trace_pick *pick, struc
 	input_warn(s);
 	source_close(s);
 	vec_free(&p.begun);
-	map_free(&p.by_tid);
 	free(p.types);
 	return r;
 }

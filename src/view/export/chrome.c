@@ -25,7 +25,7 @@ struct running {
 	char comm[64];
 };
 
-/* A system call that has begun; kept for the next one of its thread. */
+/* A system call that has begun; its memory is kept for the next one. */
 struct call {
 	char name[64];
 	struct out args;
@@ -41,8 +41,7 @@ struct chrome {
 	uint32_t *frame;	  /* by name frame, + 1 */
 	uint32_t *node;		  /* by entry: its stack */
 	VEC(struct running) cpus; /* by CPU */
-	VEC(struct call) calls;
-	struct map call_of; /* thread to call + 1 */
+	VEC(struct call) calls;	  /* by slot */
 	struct slice_rule call_rule;
 	struct slices *call_slices;
 	struct json j;
@@ -174,25 +173,22 @@ static void put_counter(struct chrome *c, const struct event *ev)
 	c->x->written++;
 }
 
-static uint64_t begin_call(void *ctx, const struct event *ev)
+static uint64_t begin_call(void *ctx, const struct event *ev, uint32_t slot)
 {
 	struct chrome *c = ctx;
 	const struct event_type *t = &c->x->source->trace->types[ev->type];
-	uint64_t *at = map_at(&c->call_of, (uint32_t)ev->tid);
 	struct json args;
 	struct call *k;
 	char buf[64];
 
-	if (!*at) {
+	while (c->calls.n <= slot)
 		vec_push(&c->calls, (struct call){ .args.fd = -1 });
-		*at = c->calls.n;
-	}
-	k = &c->calls.data[*at - 1];
+	k = &c->calls.data[slot];
 	snprintf(k->name, sizeof(k->name), "%s", slices_call_name(t, ev, buf, sizeof(buf)));
 	k->args.n = 0;
 	args = json_to_out(&k->args, JSON_TIGHT);
 	export_fields(&args, NULL, t, ev, false);
-	return *at - 1;
+	return slot;
 }
 
 static const struct field *ret_of(const struct chrome *c, const struct event *ev)
@@ -408,7 +404,6 @@ int export_chrome(struct export_job *x, struct err *e)
 	export_tree_free(&c.tree);
 	strtab_free(&c.frames);
 	map_free(&c.frame_index);
-	map_free(&c.call_of);
 	vec_each (&c.calls, k)
 		out_free(&k->args);
 	switches_free(&c.switches);

@@ -24,10 +24,11 @@ static const char *name_of_call(struct firefox *f, const struct firefox_row *m, 
 	return slices_call_name(&f->x->source->trace->types[m->type], &ev, buf, size);
 }
 
-static uint64_t add_marker(void *ctx, const struct event *ev)
+static uint64_t add_marker(void *ctx, const struct event *ev, uint32_t slot)
 {
 	struct firefox *f = ctx;
 
+	(void)slot;
 	vec_push(&f->markers,
 		 (struct firefox_row){
 			 .pid = ev->pid,
@@ -58,7 +59,7 @@ static int end_marker(void *ctx, const struct slice *s)
 	struct firefox_row *m;
 
 	if (s->kind == SLICE_LONE_END || s->kind == SLICE_MISFIT)
-		add_marker(f, s->end);
+		add_marker(f, s->end, 0);
 	if (s->kind != SLICE_WHOLE)
 		return 0;
 	m = &f->markers.data[s->note];
@@ -77,7 +78,7 @@ static int export_firefox_markers_on_event(void *ctx, const struct event *ev)
 		return 0;
 	if (slices_begins(f->calls, ev->type) || slices_ends(f->calls, ev->type))
 		return slices_add(f->calls, ev);
-	add_marker(f, ev);
+	add_marker(f, ev, 0);
 	return 0;
 }
 

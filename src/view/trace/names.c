@@ -14,7 +14,7 @@ const struct trace_name *trace_names_find(const char *set)
 
 	for (size_t k = 0; k < ARRAY_SIZE(all); k++)
 		for (const struct trace_names *s = all[k]; s->set; s++)
-			if (strcmp(s->set, set) == 0)
+			if (s->set[0] == set[0] && strcmp(s->set, set) == 0)
 				return s->names;
 	return NULL;
 }
