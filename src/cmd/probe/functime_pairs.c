@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a recording of beginnings and ends to times: calls, interrupts, turns on a CPU. */
+/* Timed calls summed up and shown; out of a recording, too: calls, interrupts, turns on a CPU. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
