@@ -28,16 +28,24 @@ static struct gaps_end gaps_end_of(const struct trace *t, const struct place_sam
 	return e;
 }
 
-/* The same instruction of a file is the same place in every process. */
-static uint64_t gaps_mix(uint64_t hash, struct place_reader *r, uint64_t addr, uint32_t space,
-			 uint8_t mode)
+/*
+ * What tells places apart. Of code that has its name already the function is enough, of the outer
+ * end of a stack only while it has one: whether a program begins at an unnamed address depends on
+ * the address. So there are as many entries as functions, not as addresses.
+ */
+static uint64_t gaps_mix(uint64_t hash, struct place_reader *r, uint64_t addr, bool caller,
+			 uint32_t space, uint8_t mode, bool outermost)
 {
 	const struct place_part part = { .space = space, .mode = mode };
-	const struct place_range *g;
 	uint64_t where = (uint64_t)space << 32;
 
 	if (place_has_range(mode)) {
-		g = place_range_of(r, &part, addr);
+		const struct place_range *g = place_range_of(r, &part, addr);
+		uint32_t number = __atomic_load_n(place_ask(g, addr, caller), __ATOMIC_ACQUIRE);
+		bool unnamed = number - 1 < PLACE_FUNCTIONS && r->names->unnamed[number - 1];
+
+		if (number && (!unnamed || g->one || !outermost))
+			return map_hash(hash + ((uint64_t)mode << 32 | number << 1 | unnamed));
 		if ((g->key & PLACE_DSO) && g->key != PLACE_NOWHERE) {
 			where = g->key;
 			addr -= g->shift;
@@ -53,12 +61,13 @@ void gaps_add(struct gaps *g, struct place_reader *r, const struct trace *t,
 	uint8_t mode = (uint8_t)s->b.mode;
 	uint32_t space = mode == EVENT_MODE_KERNEL ? s->kernel : s->space;
 	uint64_t hash = gaps_mix((uint64_t)s->b.type << 8 | (unsigned)end.cut << 1 | end.deep, r,
-				 s->b.ip, space, mode);
+				 s->b.ip, false, space, mode, false);
 	uint64_t *at;
 
 	space = end.mode == EVENT_MODE_KERNEL ? s->kernel : s->space;
 	for (uint32_t i = 2 - end.n; i < 2; i++)
-		hash = gaps_mix(hash, r, end.ip[i], space, end.mode);
+		hash = gaps_mix(hash, r, end.ip[i], end.caller || (i == 1 && end.n == 2), space,
+				end.mode, i == 1);
 	at = map_at(&g->index, hash);
 	if (!*at) {
 		vec_push(&g->entries, (struct profile_entry){ .type = s->b.type,

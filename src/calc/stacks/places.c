@@ -315,6 +315,7 @@ void place_names_init(struct place_names *n, struct trace *t, struct symbols *sy
 	n->kernel_dso = kernel ? kernel->dso : TASK_DSO_NONE;
 	n->list = mem_alloc(PLACE_LISTS * sizeof(*n->list));
 	n->in_text = mem_alloc(PLACE_INLINES * sizeof(*n->in_text));
+	n->unnamed = mem_alloc(PLACE_FUNCTIONS * sizeof(*n->unnamed));
 	place_names_types(n, counts);
 }
 
@@ -335,6 +336,7 @@ void place_names_close(struct place_names *n)
 		free(n->list[i]);
 	free(n->list);
 	free(n->in_text);
+	free(n->unnamed);
 	strtab_free(&n->keys);
 	n->map = NULL;
 	n->text = NULL;
@@ -342,6 +344,7 @@ void place_names_close(struct place_names *n)
 	n->symbols_of = NULL;
 	n->list = NULL;
 	n->in_text = NULL;
+	n->unnamed = NULL;
 	n->n_texts = n->lists = 0;
 }
 

@@ -99,6 +99,7 @@ struct place_names {
 	uint32_t **list;   /* parts; each list is a count, then functions, outermost first */
 	size_t lists;	   /* numbers used, over all parts */
 	uint32_t *in_text; /* PLACE_INLINES: lists that have a number in texts, as places */
+	bool *unnamed;	   /* by function below PLACE_FUNCTIONS: code without a name */
 	uint32_t n_in_text;
 	struct strtab keys;  /* functions: they are the same when calltree.h says so */
 	struct stacks named; /* a frame for each function, by its number */

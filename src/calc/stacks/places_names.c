@@ -66,6 +66,8 @@ static uint32_t number_of(struct place_names *n, const struct profile_frame *f, 
 		return func;
 	frame.name = strtab_add(&n->named.strings, f->name ? f->name : "0x0");
 	frame.module = f->module ? strtab_add(&n->named.strings, f->module) : STRTAB_NONE;
+	if (func < PLACE_FUNCTIONS)
+		n->unnamed[func] = !f->name;
 	vec_push(&n->named.frames, frame);
 	return func;
 }
