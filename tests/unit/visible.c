@@ -3,7 +3,7 @@
  * Call paths cut to what can be seen, of samples made by hand: every path that has
  * the share has its true sum, however little was kept of each path.
  */
-#include "calc/stacks/visible.h"
+#include "calc/stacks/visible_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,10 +171,9 @@ static uint64_t got_paths(const struct stacks *s, bool comm, struct map *sums)
 
 static void compare(const struct shape *s, uint32_t tail, double min_share, bool comm)
 {
-	struct visible_opts o = {
+	struct recorded_opts o = {
 		.min_share = min_share,
-		.by_comm = comm,
-		.type = UINT32_MAX,
+		.label = comm ? CALLTREE_LABEL_COMM : CALLTREE_LABEL_NONE,
 		.tail = tail,
 		.room = tail == 2 ? 1000 : 0,
 		.few = 8500,
@@ -189,7 +188,7 @@ static void compare(const struct shape *s, uint32_t tail, double min_share, bool
 	uint32_t type;
 
 	make(&m, s, comm);
-	CHECK(visible_stacks(&m.source, symbols, &o, &stacks, &type, &e) == 0);
+	CHECK(visible_stacks(&m.source, symbols, &o, NULL, &stacks, &type, &e) == 0);
 	CHECK(got_paths(&stacks, comm, &got) == all);
 	for (size_t i = 0; i < want.cap; i++) {
 		const struct map_slot *w = &want.slots[i];
@@ -260,9 +259,8 @@ static void rubbish(void)
 
 	make(&m, &shape, true);
 	m.source.read_chunk = read_rubbish;
-	CHECK(visible_stacks(&m.source, symbols,
-			     &(struct visible_opts){ .min_share = 0.001, .type = UINT32_MAX },
-			     &stacks, &type, &e) == 0);
+	CHECK(visible_stacks(&m.source, symbols, &(struct recorded_opts){ .min_share = 0.001 },
+			     NULL, &stacks, &type, &e) == 0);
 	vec_each (&stacks.entries, en)
 		by_depth[stacks.stacks.data[en->stack].n % 3] += en->count;
 	CHECK_INT(by_depth[2], RUBBISH / 4);
@@ -344,7 +342,7 @@ static void want_list(unsigned i, struct map *sums)
 static void lists(void)
 {
 	static const struct shape shape = { "lists", LISTS, 7, 1, 1, 2, 0 };
-	struct visible_opts o = { .min_share = 1e-6, .type = UINT32_MAX, .few = 8500 };
+	struct recorded_opts o = { .min_share = 1e-6, .few = 8500 };
 	struct symbols *symbols = symbols_new(&(struct symbols_opts){ 0 });
 	struct map want = { 0 }, got = { 0 };
 	struct stacks s = { 0 };
@@ -355,7 +353,7 @@ static void lists(void)
 
 	make(&m, &shape, true);
 	m.source.read_chunk = read_lists;
-	CHECK(visible_stacks(&m.source, symbols, &o, &s, &type, &e) == 0);
+	CHECK(visible_stacks(&m.source, symbols, &o, NULL, &s, &type, &e) == 0);
 	for (unsigned i = 0; i < LISTS; i++)
 		want_list(i, &want);
 	vec_each (&s.entries, en) {

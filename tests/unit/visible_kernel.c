@@ -3,7 +3,7 @@
  * Whole functions of the kernel are one place, but only where they are: what lies in front of
  * them, and a return address that is a function's first instruction, have names of their own.
  */
-#include "calc/stacks/visible.h"
+#include "calc/stacks/visible_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,7 +168,7 @@ static int read_again(struct source *src, size_t chunk, event_fn *fn, void *ctx,
 
 static void again(void)
 {
-	struct visible_opts o = { .min_share = 0.1, .type = UINT32_MAX, .few = UINT32_MAX };
+	struct recorded_opts o = { .min_share = 0.1, .few = UINT32_MAX };
 	struct symbols *symbols = symbols_new(&(struct symbols_opts){ 0 });
 	struct stacks stacks = { 0 };
 	char *text = kallsyms();
@@ -182,7 +182,7 @@ static void again(void)
 	m.source.read_chunk = read_again;
 	m.trace.n_samples = AGAIN_CHUNKS * AGAIN_SAMPLES;
 	CHECK_INT(symbols_kernel_text(symbols, text, strlen(text), &e), 0);
-	CHECK_INT(visible_stacks(&m.source, symbols, &o, &stacks, &type, &e), 0);
+	CHECK_INT(visible_stacks(&m.source, symbols, &o, NULL, &stacks, &type, &e), 0);
 	for (size_t i = 0; i < AGAIN_CHUNKS; i++)
 		asked += symbols_lookup(symbols, SYMBOLS_KERNEL, again_at(i) - 1) != NULL;
 	CHECK(asked > 0 && asked < AGAIN_CHUNKS / 2);
@@ -220,7 +220,7 @@ static void on_load(void *ctx)
 
 static bool loads_for(uint64_t addr)
 {
-	struct visible_opts o = { .min_share = 0.1, .type = UINT32_MAX };
+	struct recorded_opts o = { .min_share = 0.1 };
 	struct symbols *symbols = symbols_new(&(struct symbols_opts){ 0 });
 	struct stacks stacks = { 0 };
 	struct err e = { 0 };
@@ -233,7 +233,7 @@ static bool loads_for(uint64_t addr)
 	m.source.read_chunk = read_strange;
 	strange = addr;
 	symbols_kernel_later(symbols, on_load, NULL, &loaded);
-	CHECK_INT(visible_stacks(&m.source, symbols, &o, &stacks, &type, &e), 0);
+	CHECK_INT(visible_stacks(&m.source, symbols, &o, NULL, &stacks, &type, &e), 0);
 	CHECK_INT(stacks.entries.n, 1);
 	stacks_free(&stacks);
 	symbols_free(symbols);
@@ -243,7 +243,7 @@ static bool loads_for(uint64_t addr)
 
 int main(void)
 {
-	struct visible_opts o = { .min_share = 0.0001, .type = UINT32_MAX, .few = 8500 };
+	struct recorded_opts o = { .min_share = 0.0001, .few = 8500 };
 	struct symbols *symbols = symbols_new(&(struct symbols_opts){ 0 });
 	struct stacks stacks = { 0 };
 	char *text = kallsyms();
@@ -253,7 +253,7 @@ int main(void)
 
 	make(&m);
 	CHECK_INT(symbols_kernel_text(symbols, text, strlen(text), &e), 0);
-	CHECK_INT(visible_stacks(&m.source, symbols, &o, &stacks, &type, &e), 0);
+	CHECK_INT(visible_stacks(&m.source, symbols, &o, NULL, &stacks, &type, &e), 0);
 	for (unsigned i = 0; i < FUNCS; i++)
 		CHECK_CASE(count(&stacks, i) == SAMPLES / FUNCS, "k%u has %llu samples of %u", i,
 			   (unsigned long long)count(&stacks, i), SAMPLES / FUNCS);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "calc/stacks/paths.h"
-
 #include <string.h>
 
 #include "base/index.h"
@@ -32,9 +30,9 @@ struct finder {
 
 struct paths {
 	struct visible v;
-	const struct paths_opts *o;
 	struct finder *finder; /* by worker */
 	uint32_t **stack;      /* by worker and stack of its own: that of all */
+	uint64_t quantum;      /* of times; 0: none are kept */
 	struct stacks *out;
 };
 
@@ -158,20 +156,18 @@ static int64_t weight_of(const struct event_brief *b)
 	return b->weight > INT64_MAX ? INT64_MAX : (int64_t)b->weight;
 }
 
-static uint64_t paths_time_of(const struct visible *v, const struct paths_opts *o,
-			      const struct event_brief *b)
+static uint64_t paths_time_of(const struct paths *p, const struct event_brief *b)
 {
-	const struct event_type *t = &v->source->trace->types[b->type];
+	const struct event_type *t = &p->v.source->trace->types[b->type];
 
 	/* how long it was is not known of what is only counted, so nor is when it began */
-	if (!o->time_quantum || (t->spans && o->counts))
+	if (!p->quantum || (t->spans && p->v.o->counts))
 		return 0;
-	return type_time(t, b->time, b->cpu) / o->time_quantum * o->time_quantum;
+	return type_time(t, b->time, b->cpu) / p->quantum * p->quantum;
 }
 
 static int on_path(struct visible_worker *w, struct visible *v, const struct place_sample *s)
 {
-	const struct paths_opts *o = paths_of(v)->o;
 	struct finder *f = finder_of(v, w);
 	uint64_t *earliest = &f->earliest[s->b.type];
 	uint32_t stack;
@@ -203,7 +199,7 @@ static int on_path(struct visible_worker *w, struct visible *v, const struct pla
 						  .pid = s->b.pid,
 						  .tid = s->b.tid,
 						  .cpu = s->b.cpu,
-						  .time = paths_time_of(v, o, &s->b),
+						  .time = paths_time_of(paths_of(v), &s->b),
 						  .count = 1,
 						  .weight = weight_of(&s->b) });
 	return 0;
@@ -306,7 +302,7 @@ static void hand_over(struct paths *p)
 	memcpy(&p->out->stacks, &f->stacks, sizeof(p->out->stacks));
 	memset(&f->func, 0, sizeof(f->func));
 	memset(&f->stacks, 0, sizeof(f->stacks));
-	p->out->time_quantum = p->o->time_quantum;
+	p->out->time_quantum = p->quantum;
 	join_entries(p);
 }
 
@@ -353,21 +349,19 @@ static void paths_free(struct paths *p)
 	visible_end(&p->v);
 }
 
-int paths_stacks(struct source *s, struct symbols *symbols, const struct paths_opts *o,
-		 struct stacks *ret, uint32_t *first, struct err *e)
+int paths_stacks(struct source *s, struct symbols *symbols, const struct recorded_opts *o,
+		 struct gaps *gaps, struct stacks *ret, uint32_t *first, struct err *e)
 {
-	const struct visible_opts vo = { .inlines = o->inlines,
-					 .counts = o->counts,
-					 .gaps = o->gaps };
 	struct paths p = { .v = { .source = s,
-				  .o = &vo,
+				  .o = o,
+				  .gaps = gaps,
 				  .threads = pool_threads(),
 				  .type = VISIBLE_ALL_TYPES,
 				  .step = 1,
 				  .count = on_path,
-				  .met = o->lines ? on_met : NULL,
+				  .met = o->times ? on_met : NULL,
 				  .e = e },
-			   .o = o,
+			   .quantum = ret->time_quantum,
 			   .out = ret };
 	int r;
 
@@ -382,7 +376,7 @@ int paths_stacks(struct source *s, struct symbols *symbols, const struct paths_o
 	r = visible_run(&p.v);
 	if (r == 0)
 		r = join_paths(&p);
-	if (r == 0 && o->lines)
+	if (r == 0 && o->times)
 		r = join_lines(&p);
 	if (r == 0) {
 		hand_over(&p);

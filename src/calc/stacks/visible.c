@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "calc/stacks/visible.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +45,7 @@ static void put_node(struct visible *v, const struct prefix_tree *t, uint32_t no
 		uint32_t func = t->nodes.data[i].func;
 
 		if (func & VISIBLE_LABEL) {
-			const struct profile_entry *l = &v->label.data[func & ~VISIBLE_LABEL];
+			const struct profile_entry *l = &v->who.data[func & ~VISIBLE_LABEL];
 
 			en.comm = strtab_add(&ret->strings,
 					     tasks_who_name(v->source->trace->tasks, l->comm, buf));
@@ -149,10 +147,16 @@ static int count_all(struct visible *v)
 	return r;
 }
 
-int visible_stacks(struct source *s, struct symbols *symbols, const struct visible_opts *o,
-		   struct stacks *ret, uint32_t *type, struct err *e)
+int visible_stacks(struct source *s, struct symbols *symbols, const struct recorded_opts *o,
+		   struct gaps *gaps, struct stacks *ret, uint32_t *type, struct err *e)
 {
-	struct visible v = { .source = s, .o = o, .threads = pool_threads(), .e = e };
+	struct visible v = { .source = s,
+			     .o = o,
+			     .gaps = gaps,
+			     .label = o->label,
+			     .collapse = o->collapse_recursion,
+			     .threads = pool_threads(),
+			     .e = e };
 	int r;
 
 	if (v.threads > PREFIX_TREE_STORES)

@@ -246,7 +246,7 @@ static inline enum way visible_count_begin(struct group *g, struct lane *l,
 
 	if (!visible_count_split(l, s))
 		return ALONE;
-	if (g->v->o->by_comm) {
+	if (g->v->label) {
 		uint32_t label = visible_label(w, g->v, s);
 
 		if (!w->path.n || w->path.data[0] != label)
@@ -377,7 +377,7 @@ int visible_count_group(struct visible_worker *w, struct visible *v, const struc
 			unsigned n)
 {
 	/* functions that are left out because they call themselves are seldom asked for */
-	unsigned single = v->o->collapse_recursion ? n : !w->differ;
+	unsigned single = v->collapse ? n : !w->differ;
 	struct group g; /* not cleared: that would take as long as counting some */
 
 	g.w = w;

@@ -6,6 +6,7 @@
 
 #include "base/pool.h"
 #include "calc/stacks/places_ask.h"
+#include "event/match.h"
 #include "event/waker.h"
 
 /* Samples that wait for names, and words of their chains: what fits into a cache. */
@@ -24,9 +25,9 @@ static uint64_t label_key(const struct visible *v, const struct place_sample *s)
 {
 	uint64_t key = s->comm;
 
-	if (v->o->by_pid || v->o->by_tid)
+	if (v->label >= CALLTREE_LABEL_PID)
 		key ^= map_hash((uint64_t)(uint32_t)s->b.pid << 32 |
-				(v->o->by_tid ? (uint32_t)s->b.tid : 0));
+				(v->label == CALLTREE_LABEL_TID ? (uint32_t)s->b.tid : 0));
 	return key;
 }
 
@@ -39,8 +40,8 @@ static uint32_t new_label(struct visible *v, const struct place_sample *s, uint6
 	pthread_mutex_lock(&v->names.lock);
 	at = map_at(&v->labels, key);
 	if (!*at) {
-		vec_push(&v->label, l);
-		*at = v->label.n;
+		vec_push(&v->who, l);
+		*at = v->who.n;
 	}
 	n = *at;
 	pthread_mutex_unlock(&v->names.lock);
@@ -118,7 +119,7 @@ int visible_start(struct visible_worker *w, struct visible *v, const struct plac
 	w->n = w->n_raw = 0;
 	w->same = true;
 	w->unknown = false;
-	if (!v->o->by_comm)
+	if (!v->label)
 		return 0;
 	/* one whose label differs is another path from the start */
 	label = visible_label(w, v, s);
@@ -165,7 +166,7 @@ static void ask_ahead(struct visible_worker *w)
 
 bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n)
 {
-	bool collapse = v->o->collapse_recursion;
+	bool collapse = v->collapse;
 	const struct place_part *part;
 	struct visible_raw x;
 
@@ -270,7 +271,7 @@ static inline void visible_read_take(struct reader *r, const struct event_brief 
 	to->comm = view->comm;
 	to->space = view->space;
 	to->kernel = view->kernel;
-	if (r->v->o->gaps && r->v->step == 1)
+	if (r->v->gaps && r->v->step == 1)
 		gaps_add(&r->w->gaps, &r->w->places, r->v->source->trace, to);
 }
 
@@ -380,11 +381,10 @@ int visible_choose_type(struct visible *v)
 	struct earliest a = { .types = v->source->trace->types };
 	int r = 0;
 
-	if (v->o->type != UINT32_MAX || v->source->trace->n_types <= 1) {
-		v->type = v->o->type != UINT32_MAX ? v->o->type : 0;
+	v->type = v->o->event ? match_find(v->source->trace, v->o->event) : MATCH_NONE;
+	if (v->type != MATCH_NONE)
 		return 0;
-	}
-	for (size_t i = 0; i < v->source->n_chunks && r == 0; i++)
+	for (size_t i = 0; i < v->source->n_chunks && v->source->trace->n_types > 1 && r == 0; i++)
 		r = v->source->read_chunk(v->source, i, on_any, &a, v->e);
 	v->type = a.type;
 	return r;
@@ -403,8 +403,8 @@ void visible_end(struct visible *v)
 	for (unsigned k = 0; k < v->threads; k++) {
 		struct visible_worker *w = &v->workers[k];
 
-		if (v->o->gaps)
-			gaps_join(v->o->gaps, &w->gaps);
+		if (v->gaps)
+			gaps_join(v->gaps, &w->gaps);
 		place_reader_free(&w->places);
 		map_free(&w->labels);
 		vec_free(&w->path);
@@ -419,5 +419,5 @@ void visible_end(struct visible *v)
 		vec_free(&v->store[i].word);
 	place_names_free(&v->names);
 	map_free(&v->labels);
-	vec_free(&v->label);
+	vec_free(&v->who);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes over a recording: samples as paths of functions. For visible.c and paths.c only. */
+/* Passes over a recording: samples as paths of functions. For recorded.c's work only. */
 #ifndef KYMO_CALC_STACKS_VISIBLE_READ_H
 #define KYMO_CALC_STACKS_VISIBLE_READ_H
 
@@ -7,9 +7,9 @@
 #include "calc/profile/table.h"
 #include "calc/stacks/places.h"
 #include "calc/stacks/prefix_tree.h"
-#include "calc/stacks/visible.h"
+#include "calc/stacks/recorded.h"
 
-#define VISIBLE_LABEL 0x40000000u /* no function, but an index in visible.label */
+#define VISIBLE_LABEL 0x40000000u /* no function, but an index in visible.who */
 #define VISIBLE_ALL_TYPES UINT32_MAX
 
 /* An address of the last sample, and where its functions end in the path. */
@@ -56,12 +56,15 @@ struct visible_worker {
 
 struct visible {
 	struct source *source;
-	const struct visible_opts *o;
+	const struct recorded_opts *o;
+	struct gaps *gaps;	   /* what samples lack; NULL: nobody asks */
+	enum calltree_label label; /* of paths, below which shares count */
+	bool collapse;		   /* a function called by itself is one */
 	struct visible_worker *workers;
 	unsigned threads;
 	struct place_names names;
-	struct map labels; /* who -> index + 1 in label; with the lock of names */
-	VEC(struct profile_entry) label;
+	struct map labels;	       /* who -> index + 1 in who; with the lock of names */
+	VEC(struct profile_entry) who; /* of labels */
 	uint32_t type;
 	/* What becomes of a sample, and an address whose functions join a path; NULL: it goes into
 	 * the tree, and nothing. */
@@ -76,6 +79,26 @@ struct visible {
 	double threshold;
 	struct err *e;
 };
+
+/*
+ * Stacks cut to what a picture can show. A million samples may have a million different stacks, and
+ * a picture shows a few thousand frames of them. So no stack is kept, and none is followed, nor
+ * named, further than many go along: see prefix_tree.h. A large recording is read in part first, to
+ * find out how far that is, and then as a whole; where the part said too little, once more. Every
+ * frame of at least min_share has its true total; memory is that of the picture.
+ *
+ * -EOPNOTSUPP when the recording has chains that only addresses can show; *ret is empty then.
+ */
+int visible_stacks(struct source *s, struct symbols *symbols, const struct recorded_opts *o,
+		   struct gaps *gaps, struct stacks *ret, uint32_t *type, struct err *e);
+/*
+ * All stacks, with entries by type, process, thread, CPU and time, and code without a name as one
+ * frame a module. Chains of addresses are each process's own; paths of functions (places.h) are the
+ * same for thousands of runs of a program. As visible_stacks(); wakers in chains are not known
+ * here.
+ */
+int paths_stacks(struct source *s, struct symbols *symbols, const struct recorded_opts *o,
+		 struct gaps *gaps, struct stacks *ret, uint32_t *first, struct err *e);
 
 void visible_begin(struct visible *v, struct symbols *symbols);
 void visible_end(struct visible *v);
@@ -107,7 +130,7 @@ static inline uint32_t visible_label(struct visible_worker *w, struct visible *v
 {
 	return w->label && w->label_comm == s->comm &&
 			       ((w->label_pid == s->b.pid && w->label_tid == s->b.tid) ||
-				!(v->o->by_pid || v->o->by_tid))
+				v->label < CALLTREE_LABEL_PID)
 		       ? w->label
 		       : visible_label_find(w, v, s);
 }

@@ -44,7 +44,7 @@ static int collapse_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	const char *path = a->input ? a->input : input_path(argc > 0 ? argv[0] : NULL);
-	struct picture_input in;
+	struct recorded in;
 	struct picture_output out;
 	struct folded_opts fo = { 0 };
 	int r;
@@ -54,10 +54,10 @@ static int collapse_run(void *args, int argc, char **argv, struct err *e)
 		return err_hint(e, "kymo flame BEFORE AFTER compares two");
 	}
 	r = picture_read(path, NULL,
-			 &(struct picture_opts){ .inlines = a->inlined,
-						 .counts = a->counts,
-						 .off_cpu = a->off_cpu,
-						 .wakers = a->wakers },
+			 &(struct picture_opts){ .stacks = { .inlines = a->inlined,
+							     .counts = a->counts,
+							     .wakers = a->wakers },
+						 .off_cpu = a->off_cpu },
 			 &in, e);
 	fo.type = in.first_type;
 	if (r == 0 && a->event)
@@ -79,13 +79,13 @@ static int collapse_run(void *args, int argc, char **argv, struct err *e)
 		closed = picture_close(&out, r == 0, e);
 		r = r == 0 ? closed : r;
 	}
-	if (r == 0 && in.note[0])
+	if (r == 0 && in.note)
 		command_note("%s", in.note);
 	if (r == 0 && !a->event && picture_events(&in.side[0]) > 1)
 		command_note(
 			"only stacks of the event %s were written; --event-filter names another",
 			strtab_get(&in.side[0].strings, in.side[0].type_names.data[fo.type]));
-	picture_input_free(&in);
+	recorded_free(&in);
 	return r;
 }
 

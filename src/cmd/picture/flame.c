@@ -260,7 +260,7 @@ static int flame_run(void *args, int argc, char **argv, struct err *e)
 	struct flame_args *a = args;
 	struct picture_given given = { .file = { a->input }, .n = a->input != NULL };
 	const char **file = given.file;
-	struct picture_input in = { 0 };
+	struct recorded in = { 0 };
 	struct picture_opts o;
 	struct picture_recorded recorded = { 0 };
 	AUTO_STRBUF title = { 0 };
@@ -283,24 +283,25 @@ static int flame_run(void *args, int argc, char **argv, struct err *e)
 	}
 	if (!given.n)
 		file[0] = recorded.path ? recorded.path : input_path(NULL);
-	o = (struct picture_opts){ .times = has_times(a),
-				   .inlines = true,
-				   /* a chart's widths are times, whatever is counted */
-				   .counts = a->counts &&
-					     !(a->svg.flamechart && a->format == FLAME_SVG),
-				   .off_cpu = a->off_cpu,
-				   .wakers = a->wakers,
-				   .wall = a->wall,
-				   .marks = a->format != FLAME_FOLDED,
-				   .without_idle = a->format != FLAME_FOLDED && !a->idle,
-				   .merge_unknown = a->format != FLAME_FOLDED,
-				   .label = a->label,
-				   .collapse_recursion = a->collapse,
-				   .event = a->event };
+	o = (struct picture_opts){
+		.off_cpu = a->off_cpu,
+		.wall = a->wall,
+		.stacks = { .times = has_times(a),
+			    .inlines = true,
+			    /* a chart's widths are times, whatever is counted */
+			    .counts = a->counts && !(a->svg.flamechart && a->format == FLAME_SVG),
+			    .wakers = a->wakers,
+			    .marks = a->format != FLAME_FOLDED,
+			    .without_idle = a->format != FLAME_FOLDED && !a->idle,
+			    .merge_unknown = a->format != FLAME_FOLDED,
+			    .collapse_recursion = a->collapse,
+			    .event = a->event },
+	};
 	if (a->wall && a->label == CALLTREE_LABEL_COMM)
-		a->label = o.label = CALLTREE_LABEL_TID;
+		a->label = CALLTREE_LABEL_TID;
+	o.stacks.label = a->label;
 	if (a->format == FLAME_SVG && !a->wall && !file[1] && !a->reverse && !a->svg.flamechart)
-		o.min_share = flame_svg_min_share(&a->svg);
+		o.stacks.min_share = flame_svg_min_share(&a->svg);
 	if (r == 0)
 		r = picture_read(file[0], file[1], &o, &in, e);
 	if (r == 0)
@@ -309,7 +310,7 @@ static int flame_run(void *args, int argc, char **argv, struct err *e)
 		r = flame_draw(a, &in, file, e);
 	if (r == 0 && a->open)
 		r = picture_show(a->output, e);
-	picture_input_free(&in);
+	recorded_free(&in);
 	picture_recorded_free(&recorded);
 	return r;
 }

@@ -26,7 +26,7 @@ struct flame_args {
 };
 
 /* Write the picture to a->output and say what was written. file: what was read. */
-int flame_draw(struct flame_args *a, const struct picture_input *in, const char *const file[2],
+int flame_draw(struct flame_args *a, const struct recorded *in, const char *const file[2],
 	       struct err *e);
 /* Say what a page had to leave out. */
 void flame_say_pruned(const struct flame_html_info *h);

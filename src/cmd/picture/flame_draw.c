@@ -63,7 +63,7 @@ static int write_palette(const struct flame_palette *p, struct err *e)
 }
 
 /* Are there only waits whose time nobody knows? */
-static bool waits_untimed(const struct picture_input *in, uint32_t type)
+static bool waits_untimed(const struct recorded *in, uint32_t type)
 {
 	return !in->folded && in->off_type != UINT32_MAX &&
 	       (type == in->off_type || type == CALLTREE_ALL_TYPES);
@@ -88,7 +88,7 @@ static int say_untimed(struct calltree *t, struct err *e)
 	return err_hint(e, EACH_WAIT);
 }
 
-static int draw_svg(struct flame_args *a, const struct picture_input *in, uint32_t type, FILE *f,
+static int draw_svg(struct flame_args *a, const struct recorded *in, uint32_t type, FILE *f,
 		    struct err *e)
 {
 	struct flame_palette palette = { 0 };
@@ -165,7 +165,7 @@ void flame_say_pruned(const struct flame_html_info *h)
 			"the file is larger than it need be: this kymo was built without zlib");
 }
 
-static int draw_html(struct flame_args *a, const struct picture_input *in, uint32_t type,
+static int draw_html(struct flame_args *a, const struct recorded *in, uint32_t type,
 		     const char *const file[2], FILE *f, struct err *e)
 {
 	AUTO_STRBUF title = { 0 };
@@ -202,7 +202,7 @@ static int draw_html(struct flame_args *a, const struct picture_input *in, uint3
 	return r;
 }
 
-static int draw_folded(const struct flame_args *a, const struct picture_input *in, uint32_t type,
+static int draw_folded(const struct flame_args *a, const struct recorded *in, uint32_t type,
 		       FILE *f, struct err *e)
 {
 	struct folded_opts o = {
@@ -218,7 +218,7 @@ static int draw_folded(const struct flame_args *a, const struct picture_input *i
 	return folded_write(f, &in->side[0], in->two ? &in->side[1] : NULL, &o, e);
 }
 
-static void flame_draw_say_written(const struct flame_args *a, const struct picture_input *in,
+static void flame_draw_say_written(const struct flame_args *a, const struct recorded *in,
 				   uint32_t type)
 {
 	/* what folded text counts is for its writer to say */
@@ -227,7 +227,7 @@ static void flame_draw_say_written(const struct flame_args *a, const struct pict
 	uint64_t sum[2];
 	char n[2][64], idle[128];
 
-	if (in->note[0])
+	if (in->note)
 		command_note("%s", in->note);
 	if (a->quiet || strcmp(a->output, "-") == 0)
 		return;
@@ -249,7 +249,7 @@ static void flame_draw_say_written(const struct flame_args *a, const struct pict
 }
 
 /* On and off the CPU can be added where both are ns; other events are left out. */
-static int check_wall(const struct picture_input *in, struct err *e)
+static int check_wall(const struct recorded *in, struct err *e)
 {
 	const struct stacks *s = &in->side[0];
 	bool on = false;
@@ -279,7 +279,7 @@ static void keep_times(struct stacks *s)
 	s->entries.n = n;
 }
 
-int flame_draw(struct flame_args *a, const struct picture_input *in, const char *const file[2],
+int flame_draw(struct flame_args *a, const struct recorded *in, const char *const file[2],
 	       struct err *e)
 {
 	const struct stacks *s = &in->side[0];

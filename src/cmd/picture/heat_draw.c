@@ -129,13 +129,14 @@ int heat_draw_seconds(const struct heat_args *a, const char *input, const char *
 		.normalize = true,
 		.seconds = true,
 	};
-	struct picture_input in = { 0 };
+	struct recorded in = { 0 };
 	struct picture_output out = { 0 };
 	struct flame_html_info info;
 	char n[64];
 	int r = picture_read(
 		input, NULL,
-		&(struct picture_opts){ .times = true, .inlines = true, .merge_unknown = true },
+		&(struct picture_opts){
+			.stacks = { .times = true, .inlines = true, .merge_unknown = true } },
 		&in, e);
 	int closed;
 
@@ -147,7 +148,7 @@ int heat_draw_seconds(const struct heat_args *a, const char *input, const char *
 		closed = picture_close(&out, r == 0, e);
 		r = r == 0 ? closed : r;
 	}
-	if (r == 0 && in.note[0])
+	if (r == 0 && in.note)
 		command_note("%s", in.note);
 	if (r == 0 && !a->quiet)
 		flame_say_pruned(&info);
@@ -162,6 +163,6 @@ int heat_draw_seconds(const struct heat_args *a, const char *input, const char *
 	if (r == 0 && !in.side[0].entries.n)
 		command_note("there are no samples: what was recorded used no CPU; -a records the "
 			     "whole machine");
-	picture_input_free(&in);
+	recorded_free(&in);
 	return r;
 }

@@ -9,124 +9,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "calc/profile/gaps.h"
-#include "calc/profile/stacks.h"
-#include "calc/read/own_stacks.h"
-#include "calc/stacks/paths.h"
-#include "calc/stacks/visible.h"
 #include "cmd/command.h"
 #include "cmd/share/input.h"
 #include "cmd/share/open.h"
-#include "event/match.h"
-#include "event/waker.h"
-
-#define TIME_STEPS 16384u   /* of a recording: finer than any picture */
-#define TIME_FINE 10000000u /* ns */
-
-/* Of samples that were read (code, when that went well), what they lack. */
-static int say_counted(struct source *s, struct symbols *symbols, const struct picture_opts *o,
-		       struct gaps *g, int code, struct err *e)
-{
-	struct profile p;
-	struct names n = { 0 };
-	struct idle idle;
-
-	if (code == 0 && g->entries.n && gaps_names(g, s->trace, symbols, &p, &n, e) == 0) {
-		if (o->without_idle) /* shares of what is shown */
-			idle_leave_out(&p, &n, &idle);
-		picture_say_gaps(s->trace, &n);
-		names_free(&n);
-		profile_free(&p);
-	}
-	gaps_free(g);
-	return code;
-}
-
-/* Only what can be seen, in passes over the recording. */
-static int read_visible(struct source *s, struct symbols *symbols, const struct picture_opts *o,
-			struct stacks *ret, struct picture_input *in, struct err *e)
-{
-	struct gaps gaps = { 0 };
-	struct visible_opts v = { .gaps = o->gaps_said ? NULL : &gaps,
-				  .min_share = o->min_share,
-				  .by_comm = o->label != CALLTREE_LABEL_NONE,
-				  .by_pid = o->label == CALLTREE_LABEL_PID,
-				  .by_tid = o->label == CALLTREE_LABEL_TID,
-				  .counts = o->counts,
-				  .inlines = o->inlines,
-				  .collapse_recursion = o->collapse_recursion,
-				  .type = o->event ? match_find(s->trace, o->event) : MATCH_NONE };
-	int r = visible_stacks(s, symbols, &v, ret, &in->first_type, e);
-
-	in->cut = r == 0;
-	return say_counted(s, symbols, o, &gaps, r, e);
-}
-
-/* Of the times that are kept; 0: none are. */
-static uint64_t time_quantum(uint64_t first, uint64_t last, const struct picture_opts *o)
-{
-	uint64_t quantum;
-
-	if (!o->times || last <= first)
-		return 0;
-	quantum = (last - first) / TIME_STEPS + 1;
-	/* seconds are drawn with what is inside them */
-	return quantum > TIME_FINE ? TIME_FINE : quantum;
-}
-
-/* All stacks, where code without a name need not be told apart. */
-static int read_paths(struct source *s, struct symbols *symbols, const struct picture_opts *o,
-		      struct stacks *ret, struct picture_input *in, struct err *e)
-{
-	struct gaps gaps = { 0 };
-	struct paths_opts p = { .gaps = &gaps,
-				.counts = o->counts,
-				.inlines = o->inlines,
-				.lines = o->times,
-				.time_quantum = time_quantum(s->trace->first_time,
-							     s->trace->last_time, o) };
-
-	return say_counted(s, symbols, o, &gaps,
-			   paths_stacks(s, symbols, &p, ret, &in->first_type, e), e);
-}
-
-/* All stacks: counted, named, and the chains as stacks. */
-static int read_stacks(struct source *s, struct symbols *symbols, const struct picture_opts *o,
-		       struct stacks *ret, struct picture_input *in, struct err *e)
-{
-	struct profile_opts po = { .by = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID |
-					 PROFILE_BY_CPU | PROFILE_BY_CHAIN,
-				   .known_times = true };
-	struct profile p = { 0 };
-	struct names n = { 0 };
-	int r;
-
-	po.time_quantum = time_quantum(s->trace->first_time, s->trace->last_time, o);
-	if (po.time_quantum)
-		po.by |= PROFILE_BY_TIME;
-	r = profile_make(s, &po, &p, e);
-	if (r < 0)
-		return r;
-	in->first_type = profile_first_type(&p);
-	r = names_make(&p, symbols, &(struct names_opts){ .inlines = o->inlines, .by_file = true },
-		       &n, e);
-	if (r == 0)
-		profile_stacks(&n, o->counts, o->merge_unknown, ret);
-	if (r == 0)
-		picture_say_gaps(s->trace, &n);
-	ret->time_quantum = po.time_quantum;
-	names_free(&n);
-	profile_free(&p);
-	return r;
-}
-
-static uint32_t off_type(const struct trace *t)
-{
-	for (uint32_t i = 0; i < t->n_types; i++)
-		if (waker_is_event(t->types[i].name))
-			return i;
-	return UINT32_MAX;
-}
 
 /*
  * Threads that only count ask for memory seldom, and what each had a heap of its own for would not
@@ -139,125 +24,51 @@ static void share_heap(void)
 #endif
 }
 
-static struct idle leave_out_idle(struct stacks *s, struct picture_input *in)
-{
-	struct idle idle = { 0 };
-
-	idle_leave_out_stacks(s, &idle);
-	in->idle.weight += idle.weight;
-	in->idle.all += idle.all;
-	return idle;
-}
-
-static int read_some_way(struct source *s, struct symbols *symbols, const struct picture_opts *o,
-			 bool plain, struct stacks *ret, struct picture_input *in, struct err *e)
-{
-	struct picture_opts less = *o;
-	struct idle idle;
-	int r = -EOPNOTSUPP;
-
-	if (o->min_share > 0 && plain)
-		r = read_visible(s, symbols, o, ret, in, e);
-	else if (o->merge_unknown && !o->wakers)
-		r = read_paths(s, symbols, o, ret, in, e);
-	if (r == -EOPNOTSUPP)
-		r = read_stacks(s, symbols, o, ret, in, e);
-	if (r < 0 || !o->without_idle)
-		return r;
-	idle = leave_out_idle(ret, in);
-	/* what is left is the whole picture, of which smaller shares can be seen then */
-	if (in->cut && idle.weight > idle.all / 4 && idle.weight < idle.all) {
-		stacks_free(ret);
-		*ret = (struct stacks){ 0 };
-		less.gaps_said = true;
-		less.min_share *= 1 - idle.weight / idle.all;
-		r = read_visible(s, symbols, &less, ret, in, e);
-		if (r == 0)
-			idle_leave_out_stacks(ret, &idle);
-	}
-	return r;
-}
-
-/* What has names already is not counted before it is named. */
-static int read_own(struct source *s, const struct picture_opts *o, struct stacks side[2],
-		    struct picture_input *in, struct err *e)
-{
-	const struct trace_own *own = s->trace->own;
-	struct own_stacks_opts so = { .counts = o->counts,
-				      .inlines = o->inlines,
-				      .merge_unknown = o->merge_unknown };
-	int r;
-
-	if (!own->as_written)
-		so.time_quantum = time_quantum(s->trace->first_time, s->trace->last_time, o);
-	r = own_stacks(s, &so, side, e);
-	side[0].time_quantum = so.time_quantum;
-	in->first_type = own->first_type;
-	in->several = own->several;
-	in->folded = own->keep_text;
-	in->two = own->two;
-	if (r == 0 && o->without_idle && !own->as_written)
-		leave_out_idle(&side[0], in);
-	return r;
-}
-
-static int read_named(struct source *s, bool plain, const struct picture_opts *o,
-		      struct stacks *ret, struct picture_input *in, const char **note,
-		      struct err *e)
-{
-	struct symbols *symbols =
-		symbols_new(&(struct symbols_opts){ .find = input_find(s, NULL) });
-	int r = input_kernel_later(s, &(struct input_kernel){ 0 }, symbols, note, e);
-
-	if (r == 0)
-		r = read_some_way(s, symbols, o, plain, ret, in, e);
-	symbols_free(symbols);
-	return r;
-}
-
-static int read_source(struct source *s, bool plain, const struct picture_opts *o,
-		       struct stacks side[2], struct picture_input *in, struct err *e)
+static int read_source(struct source *s, const struct recorded_opts *o, struct stacks side[2],
+		       struct recorded *in, struct err *e)
 {
 	const struct trace *t = s->trace;
+	struct symbols *symbols =
+		t->own ? NULL : symbols_new(&(struct symbols_opts){ .find = input_find(s, NULL) });
 	const char *note = NULL;
-	int r;
+	int r = t->own ? 0 : input_kernel_later(s, &(struct input_kernel){ 0 }, symbols, &note, e);
 
-	r = t->own ? read_own(s, o, side, in, e) :
-		   /* copies of stacks are not unwound three times */
-		    read_named(s, plain, o, &side[0], in, &note, e);
-	in->off_type = off_type(t);
-	if (r == 0 && o->marks && in->off_type != UINT32_MAX)
-		stacks_mark_off(&side[0], in->off_type);
-	if (r == 0 && o->wakers && !t->n_wakers)
+	if (r == 0)
+		r = recorded_stacks(s, symbols, o, side, in, e);
+	symbols_free(symbols);
+	if (o->wakers && !t->n_wakers)
 		note = "the recording does not say who ended the waits: record with --off-cpu "
 		       "--wakers, or with sched:sched_waking, too";
-	if (r == 0 && note)
-		snprintf(in->note, sizeof(in->note), "%s", note);
-	if (r == 0)
-		input_warn(s);
-	return r;
+	if (r < 0)
+		return r;
+	in->note = note ? note : in->note;
+	input_warn(s);
+	return 0;
 }
 
 /* One file into side[0], and into side[1] when it has two counts. */
 static int picture_read_one(const char *path, const struct picture_opts *o, struct stacks side[2],
-			    struct picture_input *in, struct err *e)
+			    struct recorded *in, struct err *e)
 {
+	struct recorded_opts so = o->stacks;
 	struct source *s, *plain;
 	int r;
 
-	if (o->min_share > 0)
+	if (so.min_share > 0)
 		share_heap();
 	r = source_open(path, &s, e);
 	if (r < 0)
 		return r;
 	plain = s;
 	input_unwind(&s, NULL);
-	if (o->off_cpu || o->wakers)
-		r = input_off_cpu(&s, o->wakers, e);
+	if (o->off_cpu || so.wakers)
+		r = input_off_cpu(&s, so.wakers, e);
 	else if (o->wall)
 		r = input_wall(&s, e);
+	so.once = s != plain; /* copies of stacks are not unwound three times */
+	so.say_gaps = picture_say_gaps;
 	if (r == 0)
-		r = read_source(s, s == plain, o, side, in, e);
+		r = read_source(s, &so, side, in, e);
 	source_close(s);
 	return r;
 }
@@ -319,13 +130,13 @@ static void match_events(const struct stacks *a, struct stacks *b)
 }
 
 int picture_read(const char *path, const char *after, const struct picture_opts *o,
-		 struct picture_input *in, struct err *e)
+		 struct recorded *in, struct err *e)
 {
 	struct stacks other[2] = { 0 };
 	uint32_t first;
 	int r;
 
-	*in = (struct picture_input){ .off_type = UINT32_MAX };
+	*in = (struct recorded){ .off_type = UINT32_MAX };
 	if (strcmp(path, "-") == 0 && after && strcmp(after, "-") == 0)
 		return err_set(e, EINVAL, "only one of the two files can be standard input");
 	r = picture_read_one(path, o, in->side, in, e);
@@ -346,12 +157,6 @@ int picture_read(const char *path, const char *after, const struct picture_opts 
 	}
 	in->two = true;
 	return r;
-}
-
-void picture_input_free(struct picture_input *in)
-{
-	stacks_free(&in->side[0]);
-	stacks_free(&in->side[1]);
 }
 
 /* Is it the event NAME, whole or without its modifiers? */

@@ -10,9 +10,7 @@
 #include "base/opt.h"
 #include "base/output.h"
 #include "base/temp.h"
-#include "calc/read/idle.h"
-#include "calc/stacks/calltree.h"
-#include "calc/stacks/stacks.h"
+#include "calc/stacks/recorded.h"
 #include "cmd/record/record.h"
 
 /* What the args of a command begin with, so that the functions below find it. */
@@ -74,52 +72,21 @@ int picture_record(struct record_args *a, bool chains, char **command, const cha
 		   struct picture_recorded *ret, struct err *e);
 void picture_recorded_free(struct picture_recorded *r);
 
-struct picture_input {
-	struct stacks side[2]; /* [1] only when two */
-	bool two;	       /* a comparison: two files, or one with two counts */
-	bool folded;	       /* from folded text: names are as somebody wants them */
-	uint32_t first_type; /* the event of the earliest sample: what is shown when none was named
-			      */
-	uint32_t off_type;   /* the event that is time off the CPU; UINT32_MAX: none */
-	bool several;	     /* of a pprof profile: each sample has a value of every type */
-	bool cut;	     /* min_share: stacks end where nothing more is seen */
-	struct idle idle;    /* what was left out */
-	char note[160];	     /* what had to be changed while reading; "" when nothing */
-};
-
 /* How a recording is read; folded text is what it is. */
 struct picture_opts {
-	bool times; /* when samples were, in steps: pages filter by it, flame charts order by it */
-	bool inlines;	    /* inlined functions as frames */
-	bool counts;	    /* samples, not what they stand for */
-	bool merge_unknown; /* addresses without a name are not told apart */
-	bool off_cpu;	    /* where threads waited, from record --off-cpu or sched_switch */
-	bool wakers;	    /* with who ended the waits */
-	bool wall;	    /* waits beside the samples */
-	bool marks;	    /* waiting looks different from running */
-	bool without_idle;  /* time in which CPUs had nothing to do is left out */
-	/*
-	 * Above 0: only frames of at least this share will be seen, below a frame for each
-	 * label, so that no more need be kept. Not for comparisons.
-	 */
-	double min_share;
-	enum calltree_label label;
-	bool collapse_recursion;
-	bool gaps_said;	   /* what samples lack was told already */
-	const char *event; /* the only one that will be shown; NULL: the first */
+	struct recorded_opts stacks; /* min_share not for comparisons */
+	bool off_cpu;		     /* where threads waited, from --off-cpu or sched_switch */
+	bool wall;		     /* waits beside the samples */
 };
 
 /*
  * Read path ("-" is standard input) in whatever format it has; after, when not
- * NULL, is what to compare it with. picture_input_free() also after a failure.
+ * NULL, is what to compare it with. recorded_free() also after a failure.
  */
 int picture_read(const char *path, const char *after, const struct picture_opts *o,
-		 struct picture_input *in, struct err *e);
-void picture_input_free(struct picture_input *in);
+		 struct recorded *in, struct err *e);
 
 /* Tell whom the picture is for what its stacks lack, and what would help. */
-struct trace;
-struct names;
 void picture_say_gaps(const struct trace *t, const struct names *n);
 
 /* How many events there can be stacks of: a dummy only brings news of processes. */
