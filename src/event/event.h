@@ -24,7 +24,7 @@ enum event_kind {
 	EVENT_THROTTLE,
 	EVENT_UNTHROTTLE,
 	EVENT_COUNTER, /* a track has this value from now on: that of its type, CPU and thread */
-	EVENT_OTHER,   /* known to the source only; shown by raw dumps */
+	EVENT_OTHER,   /* known to the source only, or part of the sample before; for raw dumps */
 };
 
 /* Where the processor was (event->mode). */
@@ -48,8 +48,21 @@ enum event_mode {
 #define EVENT_HAVE_ADDR (1u << 7)
 #define EVENT_HAVE_ID (1u << 8)
 #define EVENT_HAVE_EXTRA (1u << 9)
-#define EVENT_HAVE_COUNT (1u << 27) /* extra->count: it is so many samples */
-#define EVENT_UNWOUND (1u << 10)    /* the chain's user part was found from a copy of the stack */
+#define EVENT_HAVE_COUNT (1u << 27)  /* extra->count: it is so many samples */
+#define EVENT_HAVE_STATE (1u << 28)  /* irq_state and preempt_count */
+#define EVENT_STARTS_PAGE (1u << 29) /* the first one of a page of the kernel's buffer */
+#define EVENT_UNWOUND (1u << 10)     /* the chain's user part was found from a copy of the stack */
+
+/* What interrupts were doing (event->irq_state), as ftrace has it. */
+enum event_irq {
+	EVENT_IRQS_OFF = 1,
+	EVENT_IRQS_NOT_KNOWN = 2,
+	EVENT_NEED_RESCHED = 4,
+	EVENT_IN_HARDIRQ = 8,
+	EVENT_IN_SOFTIRQ = 16,
+};
+
+#define EVENT_TYPE_NONE UINT32_MAX
 
 /* Markers inside a chain, as the kernel writes them: addresses at or above this are no addresses.
  */
@@ -112,7 +125,7 @@ struct event_side {
 
 struct event {
 	enum event_kind kind;
-	uint32_t type; /* index into trace->types */
+	uint32_t type; /* index into trace->types; of EVENT_OTHER it may be EVENT_TYPE_NONE */
 	unsigned have;
 	enum event_mode mode;
 	uint64_t time;	  /* nanoseconds of the trace's clock */
@@ -131,7 +144,10 @@ struct event {
 	const struct event_side *side;
 	const void *record; /* the source's own record, host endian, for raw dumps; may be NULL */
 	uint16_t misc;	    /* the flags of perf's record header */
-	uint64_t position;  /* where in the source, for messages and raw dumps */
+	uint8_t irq_state;  /* enum event_irq */
+	uint8_t preempt_count;
+	uint32_t part;	   /* index into trace->parts, where there are any */
+	uint64_t position; /* where in the source, for messages and raw dumps */
 };
 
 #endif

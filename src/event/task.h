@@ -160,6 +160,16 @@ struct tasks *tasks_renew(const struct tasks *t, const struct tasks_wanted *w, u
 /* TASK_SPACE_KERNEL as a sample's user space says that it has none. */
 uint32_t tasks_moved_space(const struct tasks_moved *m, uint32_t space);
 uint32_t tasks_moved_kernel(const struct tasks_moved *m, uint32_t space);
+/*
+ * Those of several recordings of one machine as one. Tasks of the same number are the same.
+ * shift is added to times; what was known from the start counts from begin on.
+ */
+struct tasks_of {
+	const struct tasks *tasks;
+	int64_t shift;
+	uint64_t begin;
+};
+struct tasks *tasks_merge(const struct tasks_of *from, size_t n);
 void tasks_wanted_free(struct tasks_wanted *w);
 void tasks_moved_free(struct tasks_moved *m);
 

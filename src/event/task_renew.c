@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks without their past: what is reached from the present, or asked for, is copied. */
+#include <stddef.h>
 #include <string.h>
 
 #include "event/task_impl.h"
@@ -159,6 +160,135 @@ struct tasks *tasks_renew(const struct tasks *t, const struct tasks_wanted *w, u
 	map_free(&r.nodes);
 	*ret = r.moved;
 	return r.to;
+}
+
+/* --- several as one --- */
+
+struct merging {
+	struct renewal *part; /* one for each recording */
+	const struct tasks_of *from;
+	size_t n;
+	struct tasks *to;
+};
+
+static uint64_t merged_time(const struct tasks_of *of, uint64_t time)
+{
+	return time == UINT64_MAX ? time : time ? time + (uint64_t)of->shift : of->begin;
+}
+
+/* The task of that number in part i; NULL: it knows none. */
+static const struct task *merged_task(const struct merging *m, size_t i, int32_t tid)
+{
+	const struct tasks *t = m->from[i].tasks;
+	const uint64_t *at = map_find(&t->by_tid, (uint32_t)tid);
+
+	return at ? &t->task.data[*at - 1] : NULL;
+}
+
+/* The histories at that place of a task, in the order of time; of equal times the later part's. */
+static void merge_history(struct merging *m, int32_t tid, size_t place,
+			  uint32_t (*move)(struct renewal *, uint32_t), struct task_history *to)
+{
+	AUTO_FREE uint32_t *done = mem_alloc(m->n * sizeof(*done));
+
+	for (;;) {
+		const struct task_moment *best = NULL;
+		uint64_t best_time = 0;
+		size_t of = 0;
+
+		for (size_t i = 0; i < m->n; i++) {
+			const struct task *t = merged_task(m, i, tid);
+			const struct task_history *h =
+				t ? (const struct task_history *)((const char *)t + place) : NULL;
+
+			if (!h || done[i] == h->n)
+				continue;
+			if (best && merged_time(&m->from[i], h->at[done[i]].time) >= best_time)
+				continue;
+			best = &h->at[done[i]];
+			best_time = merged_time(&m->from[i], best->time);
+			of = i;
+		}
+		if (!best)
+			return;
+		done[of]++;
+		task_history_set(&m->to->arena, to, best_time,
+				 move ? move(&m->part[of], best->value) : best->value);
+	}
+}
+
+static void merge_task(struct merging *m, size_t first, const struct task *task)
+{
+	struct task t = { .tid = task->tid };
+
+	merge_history(m, t.tid, offsetof(struct task, comm), move_name, &t.comm);
+	merge_history(m, t.tid, offsetof(struct task, pid), NULL, &t.pid);
+	merge_history(m, t.tid, offsetof(struct task, space), move_space, &t.space);
+	merge_history(m, t.tid, offsetof(struct task, parent), NULL, &t.parent);
+	t.life = m->to->lives.n;
+	for (size_t i = first; i < m->n; i++) {
+		const struct task *one = merged_task(m, i, t.tid);
+		struct task_seen s, *last = NULL;
+
+		if (!one)
+			continue;
+		s = m->from[i].tasks->lives.data[one->life];
+		s.comm = move_name(&m->part[i], s.comm);
+		s.start = s.start ? merged_time(&m->from[i], s.start) : 0;
+		s.end = merged_time(&m->from[i], s.end);
+		if (m->to->lives.n > t.life)
+			last = &m->to->lives.data[m->to->lives.n - 1];
+		if (last && last->pid == s.pid && s.start <= last->end) {
+			last->end = s.end > last->end ? s.end : last->end;
+			last->comm = s.comm == STRTAB_NONE ? last->comm : s.comm;
+		} else {
+			vec_push(&m->to->lives, s);
+		}
+	}
+	t.life = m->to->lives.n - 1;
+	vec_push(&m->to->task, t);
+	*map_at(&m->to->by_tid, (uint32_t)t.tid) = m->to->task.n;
+}
+
+struct tasks *tasks_merge(const struct tasks_of *from, size_t n)
+{
+	struct merging m = { .from = from, .n = n, .to = mem_alloc(sizeof(*m.to)) };
+	size_t kernel = 0;
+
+	m.part = mem_alloc(n * sizeof(*m.part));
+	m.to->nodes = (struct task_nodes){ &m.to->arena, from[0].tasks->nodes.random };
+	for (size_t i = 0; i < n; i++) {
+		const struct tasks *t = from[i].tasks;
+		struct renewal *r = &m.part[i];
+		size_t spaces = t->spaces.n * sizeof(uint32_t);
+		size_t names = t->strings.n * sizeof(uint32_t);
+
+		*r = (struct renewal){ .from = t, .to = m.to };
+		r->moved.n_spaces = t->spaces.n;
+		r->moved.space = memset(mem_alloc(spaces + 1), 0xff, spaces);
+		r->moved.name = memset(mem_alloc(names + 1), 0xff, names);
+		m.to->tokens = t->tokens > m.to->tokens ? t->tokens : m.to->tokens;
+		/* modules are known to the one with more files */
+		if (t->dsos.n > from[kernel].tasks->dsos.n)
+			kernel = i;
+	}
+	for (uint32_t i = 0; i < from[kernel].tasks->kernel.n; i++) {
+		const struct task_moment *at = &from[kernel].tasks->kernel.at[i];
+
+		task_history_set(&m.to->arena, &m.to->kernel,
+				 at->time ? merged_time(&from[kernel], at->time) : 0,
+				 move_space(&m.part[kernel], at->value));
+	}
+	for (size_t i = 0; i < n; i++)
+		vec_each (&from[i].tasks->task, task)
+			if (!map_find(&m.to->by_tid, (uint32_t)task->tid))
+				merge_task(&m, i, task);
+	for (size_t i = 0; i < n; i++) {
+		map_free(&m.part[i].nodes);
+		tasks_moved_free(&m.part[i].moved);
+	}
+	free(m.part);
+	return m.to;
 }
 
 uint32_t tasks_moved_kernel(const struct tasks_moved *m, uint32_t space)

@@ -29,6 +29,7 @@ struct trace_info {
 	unsigned clock_id; /* CLOCK_*; only when has_clock */
 	bool has_clock;
 	uint64_t clock_res;
+	const char *clock; /* in ftrace's words ("local", "mono"); NULL: clock_id tells */
 	uint64_t wall_time,
 		wall_clock_time; /* the same instant: CLOCK_REALTIME ns, and the trace's clock */
 	const char *header_text; /* the header as the source's own tool words it, without '#', one
@@ -147,11 +148,19 @@ static inline const struct trace_frame *trace_own_frame(const struct trace_own *
 	return &o->frame[kernel ? i + o->n_user : i];
 }
 
+/* What a trace was put together from: the instances of ftrace, the recordings that are merged. */
+struct trace_part {
+	const char *name; /* "" for the first instance of a recording */
+	uint32_t source;  /* which of the recordings */
+};
+
 struct trace {
 	struct arena arena;
 	struct event_type *types;
 	size_t n_types;
 	struct tasks *tasks;
+	const struct trace_part *parts;
+	size_t n_parts; /* 0: it is of one piece */
 	struct trace_info info;
 	struct trace_losses losses;
 	uint64_t n_samples;		/* over all types */

@@ -162,6 +162,13 @@ r = kymo(["heat", "-i", "sched7.dat", "--pair", "sched_wakeup,sched_switch by pi
 has("heat of a trace.dat", r.err, "26 points")
 same("a bare word is a text where one is compared", kymo("ftrace report -i sched7.dat -F sched_switch:next_comm==sh").out,
      kymo(["ftrace", "report", "-i", "sched7.dat", "-F", 'sched_switch:next_comm=="sh"']).out)
+whole = kymo("ftrace report -i sched7.dat").out
+for name, cmd in [("a pipe, named -", "cat sched7.dat | {} ftrace report -"), ("a pipe", "cat sched7.dat | {} ftrace report"), ("standard input", "{} ftrace report < sched7.dat")]:
+    same(f"report reads {name}", run(["sh", "-c", cmd.format(KYMO)]).out, whole)
+same("split reads a pipe", run(["sh", "-c", f"cat sched7.dat | {KYMO} ftrace split -i - -e 10 -o part"]).code, 0)
+same("of which a part can be read", kymo("ftrace report -i part.1").out.splitlines()[1:], whole.splitlines()[1:11])
+r = kymo("ftrace report -i /etc/passwd")
+check("report refuses what is no trace.dat", r.code == 1 and "/etc/passwd" in r.err, r)
 r = kymo("ftrace report -i sched7.dat --ts-offset -5106285000 --ts-diff -i sched6.dat")
 same("times before the start of a file that was moved back", re.findall(r"\] +(-?\d+\.\d+): (\(\S+\))? +sched_[sm]", r.out)[:3],
      [("-0.000385", ""), ("-0.000005", "(+380)"), ("0.000212", "(+217)")])

@@ -29,54 +29,43 @@ static int take(void *ctx, const struct event *ev)
 	return 0;
 }
 
-struct walk {
+struct printing {
 	struct source *s;
-	struct tracedat_walk *w;
+	struct ftrace_text *text;
+	struct ftrace_filter *filter;
+	struct ftrace_queue queue;
+	struct out *out;
 };
 
-static void fill(const struct walk *x, const struct tracedat_record *from, struct ftrace_record *to)
+static int line(void *ctx, const struct ftrace_line *l)
 {
-	uint16_t id = 0;
-	uint32_t type = UINT32_MAX;
+	struct printing *p = ctx;
 
-	*to = (struct ftrace_record){ .r = from->r, .time = from->r.time, .cpu = from->cpu };
-	if (tracedat_head(tracedat_of(x->s), &from->r, &id, &to->pid))
-		type = tracedat_type(x->s, id);
-	to->type = type == UINT32_MAX ? NULL : &x->s->trace->types[type];
+	ftrace_text_line(l->text, l->ev, l->missed, l->end, p->out);
+	return 0;
 }
 
-static bool peek(void *ctx, struct ftrace_record *ret)
+static const char *comm_of(void *text, int32_t tid)
 {
-	struct walk *x = ctx;
-	struct tracedat_record rec;
-
-	if (!tracedat_walk_peek(x->w, &rec))
-		return false;
-	fill(x, &rec, ret);
-	return true;
+	return ftrace_text_comm_of(text, tid);
 }
 
-static void pass(void *ctx)
+static int show(void *ctx, const struct event *ev)
 {
-	struct tracedat_record rec;
+	struct printing *p = ctx;
 
-	tracedat_walk_next(((struct walk *)ctx)->w, &rec);
-}
-
-static const char *system_of(void *ctx, size_t i)
-{
-	return ((const struct tracedat *)ctx)->formats[i].system;
-}
-
-static const char *event_of(void *ctx, size_t i)
-{
-	return ((const struct tracedat *)ctx)->formats[i].name;
+	if (p->filter && ev->kind != EVENT_LOST && ev->type != EVENT_TYPE_NONE)
+		ftrace_filter_match(p->filter, &p->s->trace->types[ev->type], ev, comm_of, p->text);
+	return ftrace_queue_add(&p->queue, p->text, ev, true);
 }
 
 static void print(struct source *s, unsigned how, struct out *out)
 {
 	const struct tracedat *t = tracedat_of(s);
-	struct ftrace_text_opts o = { .latency = how & 1,
+	struct ftrace_text_opts o = { .tep = s->trace->tep,
+				      .long_size = t->long_size,
+				      .swap = t->swap,
+				      .latency = how & 1,
 				      .nsec = how & 2,
 				      .raw = how & 4,
 				      .parent = true,
@@ -85,39 +74,24 @@ static void print(struct source *s, unsigned how, struct out *out)
 				      .depth = true,
 				      .diff = true,
 				      .boundaries = true };
-	struct ftrace_heads h = { t->type_at,	 t->pid_at,    t->flags_at,
-				  t->preempt_at, t->long_size, t->swap };
 	struct ftrace_names *names =
 		ftrace_names_new(s->trace->info.kallsyms,
 				 s->trace->info.kallsyms ? s->trace->info.kallsyms_size : 0);
-	struct ftrace_text *text = ftrace_text_new(&o, &h, s->trace->tep, names);
-	struct walk x = { .s = s, .w = tracedat_walk_new(s, SIZE_MAX, NULL, NULL) };
-	struct ftrace_events events = { t->n_formats, system_of, event_of, (void *)t, NULL };
-	struct ftrace_filter *filter = NULL;
-	struct tracedat_record rec;
+	struct printing p = { .s = s, .queue = { .fn = line, .ctx = &p }, .out = out };
+	AUTO_FREE struct ftrace_known *known = mem_alloc((t->n_formats + 1) * sizeof(*known));
 
-	ftrace_filter_new(".*:common_pid > 0 || COMM =~ \"a\" || next_comm == \"b\"", &events,
-			  &filter, NULL);
+	for (size_t i = 0; i < t->n_formats; i++)
+		known[i] = (struct ftrace_known){ t->formats[i].system, t->formats[i].name, NULL };
+	p.text = ftrace_text_new(&o, s->trace, names);
+	ftrace_filter_new(".*:common_pid > 0 || COMM =~ \"a\" || next_comm == \"b\"", known,
+			  t->n_formats, false, &p.filter, NULL);
 	if (t->cmdlines)
-		ftrace_text_comms(text, t->cmdlines, t->cmdlines_size);
-	for (size_t i = 0; i < s->trace->n_types; i++)
-		ftrace_text_type(text, &s->trace->types[i]);
-	while (tracedat_walk_next(x.w, &rec)) {
-		struct ftrace_record r;
-
-		fill(&x, &rec, &r);
-		if (filter && r.type)
-			ftrace_filter_match(filter,
-					    &(struct ftrace_subject){
-						    .type = r.type,
-						    .data = r.r.data,
-						    .size = r.r.size,
-						    .comm = ftrace_text_comm_of(text, r.pid) });
-		ftrace_text_line(text, &r, &(struct ftrace_next){ peek, pass, &x }, out);
-	}
-	ftrace_filter_free(filter);
-	tracedat_walk_free(x.w);
-	ftrace_text_free(text);
+		ftrace_text_comms(p.text, t->cmdlines, t->cmdlines_size);
+	s->read_ordered(s, true, show, &p, NULL);
+	ftrace_queue_flush(&p.queue);
+	ftrace_queue_free(&p.queue);
+	ftrace_filter_free(p.filter);
+	ftrace_text_free(p.text);
 	ftrace_names_free(names);
 }
 
@@ -153,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	path = mem_printf("/proc/self/fd/%d", file);
 	out_init(&out, null);
 	dump(path, &out);
-	if (tracedat_open(path, &s, &e) < 0) {
+	if (tracedat_open_fd(file, path, &s, &e) < 0) {
 		FUZZ_CHECK(e.code && e.msg[0]);
 		out_free(&out);
 		return 0;

@@ -34,20 +34,16 @@ struct tick {
 struct seen {
 	struct source *s;
 	uint64_t n, last, unordered, other, stop_at;
-	bool skip; /* those that follow at once */
 };
 
 static int see(void *ctx, const struct event *ev)
 {
 	struct seen *s = ctx;
-	struct event next;
 
 	s->unordered += ev->time < s->last;
 	s->last = ev->time;
 	s->n += ev->kind == EVENT_SAMPLE;
 	s->other += ev->kind != EVENT_SAMPLE;
-	if (s->skip && tracedat_live_peek(s->s, &next) && next.time == ev->time + 1)
-		tracedat_live_skip(s->s);
 	return s->n == s->stop_at;
 }
 
@@ -179,26 +175,12 @@ static void stopped(void)
 	finish(&s, to);
 }
 
-static void skipped(void)
-{
-	int to[CPUS];
-	struct seen s = { .s = begin(to, format), .skip = true };
-
-	tick(to[0], 1000, 10, 10, ID);
-	tick(to[1], 1001, 10, 10, ID);
-	CHECK_INT(poll_it(&s, true), 0);
-	CHECK_INT(s.n, 10);
-	CHECK_INT(s.last, 1090);
-	finish(&s, to);
-}
-
 int main(void)
 {
 	int to[CPUS];
 
 	in_order();
 	stopped();
-	skipped();
 	CHECK(begin(to, "") == NULL);
 	return tap_end();
 }

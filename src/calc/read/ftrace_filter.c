@@ -36,10 +36,16 @@ bool ftrace_filter_is_for(const struct ftrace_filter *f, const char *system, con
 	return false;
 }
 
+/* All events there are. */
+struct ftrace_events {
+	const struct ftrace_known *data;
+	size_t n;
+};
+
 static bool any_event(const struct ftrace_filter *f, size_t i, const struct ftrace_events *ev)
 {
-	for (size_t k = 0; k < ev->n; k++)
-		if (event_chosen(f, i, ev->system(ev->ctx, k), ev->event(ev->ctx, k)))
+	vec_each (ev, k)
+		if (event_chosen(f, i, k->system, k->event))
 			return true;
 	return false;
 }
@@ -87,32 +93,27 @@ static bool ftrace_filter_is_text(const struct field *f)
 	return f->kind == FIELD_STRING || f->is_string;
 }
 
-static bool is_chosen(const struct ftrace_filter *f, const struct ftrace_events *ev, size_t k)
-{
-	return ftrace_filter_is_for(f, ev->system(ev->ctx, k), ev->event(ev->ctx, k));
-}
-
 /* Has any of the events the field? Also when that cannot be known. text: as a text. */
 static bool is_field(const struct ftrace_filter *f, const struct ftrace_events *ev,
 		     const char *name, bool text)
 {
 	bool any = false;
 
-	for (size_t k = 0; k < ev->n; k++) {
-		const struct event_type *t = is_chosen(f, ev, k) ? ev->type(ev->ctx, k) : NULL;
-		const struct field *field = t ? type_field(t, name) : NULL;
+	vec_each (ev, k) {
+		bool chosen = k->type && ftrace_filter_is_for(f, k->system, k->event);
+		const struct field *field = chosen ? type_field(k->type, name) : NULL;
 
 		if (field && (!text || ftrace_filter_is_text(field)))
 			return true;
-		any = any || t;
+		any = any || chosen;
 	}
 	return !any;
 }
 
 static bool ftrace_filter_is_event(const struct ftrace_events *ev, const char *name)
 {
-	for (size_t k = 0; k < ev->n; k++)
-		if (strcmp(ev->event(ev->ctx, k), name) == 0)
+	vec_each (ev, k)
+		if (strcmp(k->event, name) == 0)
 			return true;
 	return false;
 }
@@ -141,18 +142,19 @@ static int check_fields(struct filter_parser *p, const struct ftrace_events *ev)
 	return 0;
 }
 
-int ftrace_filter_new(const char *text, const struct ftrace_events *events,
+int ftrace_filter_new(const char *text, const struct ftrace_known *known, size_t n, bool typed,
 		      struct ftrace_filter **ret, struct err *e)
 {
+	const struct ftrace_events events = { known, n };
 	struct ftrace_filter *f = mem_alloc(sizeof(*f));
 	const char *colon = strchr(text, ':');
-	int r = parse_events(f, text, colon ? (size_t)(colon - text) : strlen(text), events, e);
+	int r = parse_events(f, text, colon ? (size_t)(colon - text) : strlen(text), &events, e);
 
 	if (r == 0 && colon) {
 		struct filter_parser p = { .f = f, .text = text, .p = colon + 1, .e = e };
 
 		f->root = ftrace_filter_parse(&p);
-		r = p.failed ? -EINVAL : events->type ? check_fields(&p, events) : 0;
+		r = p.failed ? -EINVAL : typed ? check_fields(&p, &events) : 0;
 	}
 	if (r < 0) {
 		ftrace_filter_free(f);
@@ -181,8 +183,14 @@ void ftrace_filter_free(struct ftrace_filter *f)
 
 /* --- asking --- */
 
-static const struct field *ftrace_filter_field_of(struct filter_node *n,
-						  const struct ftrace_subject *s)
+struct subject {
+	const struct event_type *type;
+	const struct event *ev;
+	ftrace_comm_fn *comm;
+	void *ctx;
+};
+
+static const struct field *ftrace_filter_field_of(struct filter_node *n, const struct subject *s)
 {
 	if (n->type != s->type) {
 		n->type = s->type;
@@ -192,8 +200,7 @@ static const struct field *ftrace_filter_field_of(struct filter_node *n,
 }
 
 /* False when there is no such number. */
-static bool ftrace_filter_number(struct filter_node *n, const struct ftrace_subject *s,
-				 uint64_t *ret)
+static bool ftrace_filter_number(struct filter_node *n, const struct subject *s, uint64_t *ret)
 {
 	const struct field *f;
 	uint64_t a, b;
@@ -201,11 +208,11 @@ static bool ftrace_filter_number(struct filter_node *n, const struct ftrace_subj
 
 	switch (n->kind) {
 	case NODE_NUMBER: *ret = n->number; return true;
-	case NODE_CPU: *ret = s->cpu; return true;
-	case NODE_TIME: *ret = s->time; return true;
+	case NODE_CPU: *ret = s->ev->cpu; return true;
+	case NODE_TIME: *ret = s->ev->time; return true;
 	case NODE_FIELD:
 		f = ftrace_filter_field_of(n, s);
-		if (!f || !field_int(f, s->data, s->size, &v))
+		if (!f || !field_int(f, s->ev->raw, s->ev->raw_size, &v))
 			return false;
 		*ret = (uint64_t)v;
 		return true;
@@ -228,15 +235,15 @@ static bool ftrace_filter_number(struct filter_node *n, const struct ftrace_subj
 	}
 }
 
-static bool ftrace_filter_string(struct filter_node *n, const struct ftrace_subject *s,
-				 const char **ret, size_t *len)
+static bool ftrace_filter_string(struct filter_node *n, const struct subject *s, const char **ret,
+				 size_t *len)
 {
 	const struct field *f;
 
 	switch (n->kind) {
 	case NODE_COMM:
-		*ret = s->comm;
-		*len = strlen(s->comm);
+		*ret = s->comm(s->ctx, s->ev->tid);
+		*len = strlen(*ret);
 		return true;
 	case NODE_TEXT:
 		*ret = n->text;
@@ -244,7 +251,7 @@ static bool ftrace_filter_string(struct filter_node *n, const struct ftrace_subj
 		return true;
 	case NODE_FIELD:
 		f = ftrace_filter_field_of(n, s);
-		return f && field_str(f, s->data, s->size, ret, len);
+		return f && field_str(f, s->ev->raw, s->ev->raw_size, ret, len);
 	default: return false;
 	}
 }
@@ -255,7 +262,7 @@ static bool is_unsigned(const struct filter_node *n)
 	return n->kind == NODE_FIELD && n->field && !n->field->is_signed;
 }
 
-static bool ftrace_filter_compare(const struct filter_node *n, const struct ftrace_subject *s)
+static bool ftrace_filter_compare(const struct filter_node *n, const struct subject *s)
 {
 	const char *x, *y;
 	size_t xn, yn;
@@ -285,7 +292,7 @@ static bool ftrace_filter_compare(const struct filter_node *n, const struct ftra
 	}
 }
 
-static bool holds(struct filter_node *n, const struct ftrace_subject *s)
+static bool holds(struct filter_node *n, const struct subject *s)
 {
 	AUTO_FREE char *copy = NULL;
 	const char *text;
@@ -306,13 +313,13 @@ static bool holds(struct filter_node *n, const struct ftrace_subject *s)
 	}
 }
 
-enum ftrace_match ftrace_filter_match(struct ftrace_filter *f, const struct ftrace_subject *s)
+bool ftrace_filter_match(struct ftrace_filter *f, const struct event_type *t,
+			 const struct event *ev, ftrace_comm_fn *comm, void *ctx)
 {
-	uint64_t *at = map_at(&f->chosen, (uintptr_t)s->type);
+	const struct subject s = { t, ev, comm, ctx };
+	uint64_t *at = map_at(&f->chosen, (uintptr_t)t);
 
 	if (!*at)
-		*at = ftrace_filter_is_for(f, s->type->system, s->type->event) ? 2 : 1;
-	if (*at == 1)
-		return FTRACE_NOEXIST;
-	return !f->root || holds(f->root, s) ? FTRACE_MATCH : FTRACE_MISS;
+		*at = ftrace_filter_is_for(f, t->system, t->event) ? 2 : 1;
+	return *at == 2 && (!f->root || holds(f->root, &s));
 }

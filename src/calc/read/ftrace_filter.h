@@ -18,38 +18,21 @@
 #include "base/str.h"
 #include "event/type.h"
 
-enum ftrace_match {
-	FTRACE_NONE,	/* there is no filter */
-	FTRACE_NOEXIST, /* no filter is for this event */
-	FTRACE_MATCH,
-	FTRACE_MISS,
-};
-
-struct ftrace_subject {
-	const struct event_type *type;
-	const uint8_t *data;
-	uint32_t size, cpu;
-	uint64_t time;
-	const char *comm;
+/* An event that the recording knows, whether it has any of it or not. */
+struct ftrace_known {
+	const char *system, *event;
+	const struct event_type *type; /* to check the fields; NULL: not known */
 };
 
 struct ftrace_filter;
-/*
- * known(ctx, system, event) calls back for every event there is; a filter that
- * names none of them is refused.
- */
-struct ftrace_events {
-	size_t n;
-	const char *(*system)(void *ctx, size_t i);
-	const char *(*event)(void *ctx, size_t i);
-	void *ctx;
-	/* to check the fields; NULL itself, or for an event: not known */
-	const struct event_type *(*type)(void *ctx, size_t i);
-};
-int ftrace_filter_new(const char *text, const struct ftrace_events *events,
+/* typed: fields are checked; a filter for none of the events is always refused. */
+int ftrace_filter_new(const char *text, const struct ftrace_known *known, size_t n, bool typed,
 		      struct ftrace_filter **ret, struct err *e);
 void ftrace_filter_free(struct ftrace_filter *f); /* NULL is fine */
-enum ftrace_match ftrace_filter_match(struct ftrace_filter *f, const struct ftrace_subject *s);
+/* False also when it is not for this event. */
+typedef const char *ftrace_comm_fn(void *ctx, int32_t tid);
+bool ftrace_filter_match(struct ftrace_filter *f, const struct event_type *t,
+			 const struct event *ev, ftrace_comm_fn *comm, void *ctx);
 
 /* What it asks of the records of one event, added to b; false when it is not for this event. */
 bool ftrace_filter_text(const struct ftrace_filter *f, const struct event_type *t,

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "event/match.h"
 
 #define MAX_LIST (16u << 20)
 
@@ -104,7 +105,7 @@ static int pick_names(const char *list, struct strtab *t, bool *any, const char 
 
 static int pick_cpus(struct pick *p, const char *list, struct err *e)
 {
-	bool have = false;
+	bool have = !p->trace->n_types;
 
 	p->by_cpu = list != NULL;
 	if (!list)
@@ -173,6 +174,13 @@ void pick_free(struct pick *p)
 	strtab_free(&p->comm_names);
 	strtab_free(&p->dsos);
 	strtab_free(&p->symbols);
+	vec_each (&p->in, f)
+		ftrace_filter_free(*f);
+	vec_each (&p->out, f)
+		ftrace_filter_free(*f);
+	vec_free(&p->in);
+	vec_free(&p->out);
+	map_free(&p->shown);
 }
 
 static bool comm_wanted(const struct pick *p, const struct event *ev)
@@ -203,6 +211,33 @@ enum profile_want pick_event(const struct pick *p, const struct event *ev)
 	if (p->by_comm && !comm_wanted(p, ev))
 		return PROFILE_ASIDE;
 	return PROFILE_COUNT;
+}
+
+static bool any_holds(const struct pick *p, struct ftrace_filter *const *f, size_t n,
+		      const struct event *ev)
+{
+	bool holds = false;
+
+	for (size_t i = 0; i < n && ev->type != EVENT_TYPE_NONE && !holds; i++)
+		holds = ftrace_filter_match(f[i], &p->trace->types[ev->type], ev, p->comm, p->ctx);
+	return holds;
+}
+
+bool pick_record(struct pick *p, const struct event *ev)
+{
+	uint64_t key = (uint64_t)ev->part << 32 | ev->cpu;
+	bool in;
+
+	if (!p->in.n && !p->out.n && !p->irqs_out)
+		return pick_cpu(p, ev);
+	if (!pick_cpu(p, ev) || any_holds(p, p->out.data, p->out.n, ev))
+		return false;
+	in = !(ev->irq_state & p->irqs_out) && (!p->in.n || any_holds(p, p->in.data, p->in.n, ev));
+	if (in)
+		*map_at(&p->shown, key) = 1;
+	/* a stack goes with the records of its CPU */
+	return in || (ev->type != EVENT_TYPE_NONE && map_find(&p->shown, key) &&
+		      match_tracepoint(&p->trace->types[ev->type], "ftrace", "kernel_stack"));
 }
 
 static bool pick_listed(const struct strtab *t, const char *name)

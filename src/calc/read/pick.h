@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "calc/profile/names.h"
 #include "calc/profile/profile.h"
+#include "calc/read/ftrace_filter.h"
 #include "event/span.h"
 
 /* Each NULL when it does not matter. */
@@ -28,6 +29,15 @@ struct pick {
 	/* What the user named when it was one alone, else NULL: all rows then show it. */
 	const char *one_comm, *one_dso, *one_symbol;
 	struct strtab comm_names;
+	/*
+	 * For pick_record(): trace-cmd's filters, of which any one that holds is enough, to show an
+	 * event as to hide it; and what interrupts were doing (enum event_irq) in those left out.
+	 */
+	VEC(struct ftrace_filter *) in, out;
+	unsigned irqs_out;
+	ftrace_comm_fn *comm;
+	void *ctx;
+	struct map shown; /* parts and CPUs of which an event was: so are its stacks */
 };
 
 int pick_make(struct pick *p, const struct pick_opts *o, const struct trace *t, struct err *e);
@@ -38,6 +48,8 @@ bool pick_any(const struct pick *p);
 /* Is it of a wanted CPU? What does not say its CPU is. */
 bool pick_cpu(const struct pick *p, const struct event *ev);
 enum profile_want pick_event(const struct pick *p, const struct event *ev);
+/* Of events in order, also those of EVENT_OTHER: is it wanted, by all of the above? */
+bool pick_record(struct pick *p, const struct event *ev);
 /* By site, whether samples there are wanted; NULL when all are. */
 bool *pick_sites(const struct pick *p, const struct names *n);
 

@@ -115,7 +115,7 @@ static int ftrace_convert_run(void *args, int argc, char **argv, struct err *e)
 		err_set(e, EINVAL, output ? "convert writes one file" : "where shall it go?");
 		return err_hint(e, "kymo ftrace convert -i trace.dat -o FILE --file-version 6");
 	}
-	r = tracedat_open(a->input ? a->input : "trace.dat", &s, e);
+	r = ftrace_input(a->input, &s, e);
 	if (r < 0)
 		return r;
 	r = ftrace_convert_convert(s, a, output, e);

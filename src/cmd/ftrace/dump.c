@@ -78,7 +78,7 @@ static unsigned items_of(const args_t *a)
 static int validate(const char *path, struct out *out, struct err *e)
 {
 	struct source *s;
-	int r = tracedat_open(path, &s, e);
+	int r = ftrace_input(path, &s, e);
 
 	if (r < 0)
 		return r;

@@ -223,7 +223,7 @@ static int restore_head(const args_t *a, struct restored *x, struct err *e)
 	if (a->input) {
 		const struct tracedat *t;
 
-		r = tracedat_open(a->input, &x->from, e);
+		r = ftrace_input(a->input, &x->from, e);
 		if (r < 0)
 			return r;
 		t = tracedat_of(x->from);

@@ -2,6 +2,51 @@
 /* kymo ftrace: the kernel's own tracers, with trace-cmd's verbs. */
 #include "cmd/ftrace/ftrace.h"
 
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/share/open.h"
+#include "store/tracedat/abi.h"
+
+/* Does it come from there, through a pipe or as a file? */
+static bool from_stdin(void)
+{
+	char start[TRACEDAT_MAGIC_SIZE];
+	struct stat st;
+
+	if (fstat(STDIN_FILENO, &st) < 0)
+		return false;
+	return S_ISFIFO(st.st_mode) ||
+	       (S_ISREG(st.st_mode) &&
+		pread(STDIN_FILENO, start, sizeof(start), 0) == sizeof(start) &&
+		memcmp(start, TRACEDAT_MAGIC, sizeof(start)) == 0);
+}
+
+const char *ftrace_input_path(const char *path)
+{
+	return path ? path : from_stdin() ? "-" : "trace.dat";
+}
+
+int ftrace_input(const char *path, struct source **ret, struct err *e)
+{
+	const char *from = ftrace_input_path(path);
+	struct source *s;
+	int r = source_open(from, &s, e);
+
+	if (r == -ENOENT)
+		err_hint(e, "kymo ftrace record makes one; -i FILE reads another");
+	if (r < 0)
+		return r;
+	if (strcmp(s->format, "trace.dat") == 0) {
+		*ret = s;
+		return 0;
+	}
+	err_set(e, EINVAL, "%s is no trace.dat file", source_name(from));
+	source_close(s);
+	return err_hint(e, "kymo script and kymo report show recordings of other kinds");
+}
+
 static const struct command *const verbs[] = {
 	&cmd_ftrace_record,  &cmd_ftrace_report,   &cmd_ftrace_start,
 	&cmd_ftrace_stop,    &cmd_ftrace_restart,  &cmd_ftrace_show,

@@ -4,6 +4,12 @@
 #define KYMO_CMD_FTRACE_FTRACE_H
 
 #include "cmd/command.h"
+#include "event/trace.h"
+
+/* path NULL: stdin when a trace.dat comes from there, else trace.dat. */
+const char *ftrace_input_path(const char *path);
+/* Opens a trace.dat. */
+int ftrace_input(const char *path, struct source **ret, struct err *e);
 
 extern const struct command cmd_ftrace_check_events;
 extern const struct command cmd_ftrace_clear;

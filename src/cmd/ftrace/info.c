@@ -142,11 +142,10 @@ static const char *endian(bool swapped)
 }
 
 /* The CPUs with records, and the first and last time of each. */
-static void list_cpus(const struct ftrace_report_clock *clock, const struct ftrace_report_args *a,
-		      struct out *out)
+static void list_cpus(struct source *s, const struct ftrace_report_args *a, struct out *out)
 {
-	const struct tracedat *t = clock->t;
-	bool raw = !ftrace_report_in_ns(clock);
+	const struct tracedat *t = tracedat_of(s);
+	bool raw = !tracedat_in_ns(t);
 
 	out_printf(out, "List of CPUs in %s with data:\n", a->inputs.data[0].path);
 	for (size_t i = 0; t->n_buffers && i < t->buffers[0].n_cpus; i++) {
@@ -170,19 +169,18 @@ static void list_cpus(const struct ftrace_report_clock *clock, const struct ftra
 		out_printf(out, "  %u", c->cpu);
 		if (a->first) {
 			out_puts(out, "\tFirst event:");
-			ftrace_text_time(ftrace_report_time(clock, from), raw, a->nsec, out);
+			ftrace_text_time(tracedat_time(t, from), raw, a->nsec, out);
 		}
 		if (a->last) {
 			out_puts(out, "\tLast event:");
-			ftrace_text_time(ftrace_report_time(clock, to), raw, a->nsec, out);
+			ftrace_text_time(tracedat_time(t, to), raw, a->nsec, out);
 		}
 		out_putc(out, '\n');
 	}
 }
 
 bool ftrace_info_other(struct source *s, const struct ftrace_names *names,
-		       const struct ftrace_report_clock *clock, const struct ftrace_report_args *a,
-		       struct out *out)
+		       const struct ftrace_report_args *a, struct out *out)
 {
 	const struct tracedat *t = tracedat_of(s);
 
@@ -203,7 +201,7 @@ bool ftrace_info_other(struct source *s, const struct ftrace_names *names,
 	else if (a->events)
 		list_events(t, out);
 	else if (a->first || a->last || a->list_cpus)
-		list_cpus(clock, a, out);
+		list_cpus(s, a, out);
 	else
 		return false;
 	return true;
@@ -285,39 +283,33 @@ int ftrace_info_check(struct source *s, struct err *e)
 
 /* --- wake-up latencies --- */
 
-static const struct event_type *ftrace_info_find(const struct trace *t, const char *event)
-{
-	for (size_t i = 0; i < t->n_types; i++)
-		if (strcmp(t->types[i].event, event) == 0 &&
-		    strcmp(t->types[i].system, "sched") == 0)
-			return &t->types[i];
-	return NULL;
-}
+struct wakeup_type {
+	enum { WAKE_NOT, WAKE_UP, WAKE_SWITCH } what;
+	const struct field *pid, *success, *prio; /* of who is woken; of who runs next */
+};
 
 void wakeups_init(struct wakeups *w, const struct trace *t)
 {
-	w->wakeup = ftrace_info_find(t, "sched_wakeup");
-	w->wakeup_new = ftrace_info_find(t, "sched_wakeup_new");
-	w->sched = ftrace_info_find(t, "sched_switch");
+	w->types = mem_alloc((t->n_types + 1) * sizeof(*w->types));
 	w->all.min = w->rt.min = UINT64_MAX;
-	w->on = w->sched != NULL;
-	if (w->wakeup) {
-		w->pid = type_field(w->wakeup, "pid");
-		w->success = type_field(w->wakeup, "success");
-	}
-	if (w->wakeup_new) {
-		w->new_pid = type_field(w->wakeup_new, "pid");
-		w->new_success = type_field(w->wakeup_new, "success");
-	}
-	if (w->sched) {
-		w->next_pid = type_field(w->sched, "next_pid");
-		w->next_prio = type_field(w->sched, "next_prio");
+	for (size_t i = 0; i < t->n_types; i++) {
+		const struct event_type *x = &t->types[i];
+
+		if (match_tracepoint(x, "sched", "sched_wakeup") ||
+		    match_tracepoint(x, "sched", "sched_wakeup_new"))
+			w->types[i] = (struct wakeup_type){ .what = WAKE_UP,
+							    .pid = type_field(x, "pid"),
+							    .success = type_field(x, "success") };
+		else if (match_tracepoint(x, "sched", "sched_switch"))
+			w->types[i] = (struct wakeup_type){ .what = WAKE_SWITCH,
+							    .pid = type_field(x, "next_pid"),
+							    .prio = type_field(x, "next_prio") };
 	}
 }
 
-static bool ftrace_info_value(const struct field *f, const struct ftrace_record *rec, int64_t *v)
+static bool ftrace_info_value(const struct field *f, const struct event *ev, int64_t *v)
 {
-	return f && field_int(f, rec->r.data, rec->r.size, v);
+	return f && field_int(f, ev->raw, ev->raw_size, v);
 }
 
 static void add_up(struct wakeup_sum *s, uint64_t took, uint64_t at)
@@ -334,31 +326,28 @@ static void add_up(struct wakeup_sum *s, uint64_t took, uint64_t at)
 	}
 }
 
-void wakeups_record(struct wakeups *w, const struct ftrace_record *rec, struct out *out)
+void wakeups_event(struct wakeups *w, const struct event *ev, struct out *out)
 {
+	const struct wakeup_type *t = ev->type == EVENT_TYPE_NONE ? NULL : &w->types[ev->type];
 	int64_t pid, prio, ok = 1;
 	uint64_t *start, took;
 
-	if (!w->on || !rec->type)
+	if (!t || t->what == WAKE_NOT || !ftrace_info_value(t->pid, ev, &pid))
 		return;
-	if (rec->type == w->wakeup || rec->type == w->wakeup_new) {
-		bool fresh = rec->type == w->wakeup_new;
-
-		if (ftrace_info_value(fresh ? w->new_success : w->success, rec, &ok) && !ok)
-			return;
-		if (ftrace_info_value(fresh ? w->new_pid : w->pid, rec, &pid))
-			*map_at(&w->start, (uint32_t)pid) = rec->time;
+	if (t->what == WAKE_UP) {
+		ftrace_info_value(t->success, ev, &ok);
+		if (ok)
+			*map_at(&w->start, (uint32_t)pid) = ev->time;
 		return;
 	}
-	if (rec->type != w->sched || !ftrace_info_value(w->next_prio, rec, &prio) ||
-	    !ftrace_info_value(w->next_pid, rec, &pid) ||
+	if (!ftrace_info_value(t->prio, ev, &prio) ||
 	    !(start = map_find(&w->start, (uint32_t)pid)) || !*start)
 		return;
-	took = rec->time - *start;
+	took = ev->time - *start;
 	*start = 0;
-	add_up(&w->all, took, rec->time);
+	add_up(&w->all, took, ev->time);
 	if (prio <= 99)
-		add_up(&w->rt, took, rec->time);
+		add_up(&w->rt, took, ev->time);
 	out_printf(out, " Latency: %" PRIu64 ".%03" PRIu64 " usecs", took / 1000, took % 1000);
 }
 
@@ -382,7 +371,7 @@ static void ftrace_info_put_sum(const struct wakeup_sum *s, struct out *out)
 
 void wakeups_finish(struct wakeups *w, struct out *out)
 {
-	if (!w->on || !w->all.n)
+	if (!w->all.n)
 		return;
 	ftrace_info_put_sum(&w->all, out);
 	if (w->rt.n) {
@@ -394,4 +383,5 @@ void wakeups_finish(struct wakeups *w, struct out *out)
 void wakeups_free(struct wakeups *w)
 {
 	map_free(&w->start);
+	free(w->types);
 }

@@ -10,8 +10,7 @@
 
 /* Something else than events was asked for, and is printed now. */
 bool ftrace_info_other(struct source *s, const struct ftrace_names *names,
-		       const struct ftrace_report_clock *clock, const struct ftrace_report_args *a,
-		       struct out *out);
+		       const struct ftrace_report_args *a, struct out *out);
 /* --stat, --uname, --version, behind the number of CPUs. */
 void ftrace_info_only(const struct source *s, const struct ftrace_report_args *a, struct out *out);
 /* -T: what a filter asks of each event it is for. */
@@ -24,14 +23,12 @@ struct wakeup_sum {
 	uint64_t total, n, max, max_at, min, min_at;
 };
 struct wakeups {
-	const struct event_type *wakeup, *wakeup_new, *sched;
-	const struct field *pid, *success, *new_pid, *new_success, *next_pid, *next_prio;
-	struct map start; /* pid to time, 0: none */
+	struct wakeup_type *types; /* by type */
+	struct map start;	   /* pid to time, 0: none */
 	struct wakeup_sum all, rt;
-	bool on;
 };
 void wakeups_init(struct wakeups *w, const struct trace *t);
-void wakeups_record(struct wakeups *w, const struct ftrace_record *rec, struct out *out);
+void wakeups_event(struct wakeups *w, const struct event *ev, struct out *out);
 void wakeups_finish(struct wakeups *w, struct out *out);
 void wakeups_free(struct wakeups *w);
 

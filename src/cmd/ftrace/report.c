@@ -169,7 +169,8 @@ static int ftrace_ftrace_report_run(void *args, int argc, char **argv, struct er
 	if (argc == 1)
 		vec_push(&a->inputs, (struct ftrace_report_input){ .path = argv[0] });
 	if (!a->inputs.n)
-		vec_push(&a->inputs, (struct ftrace_report_input){ .path = "trace.dat" });
+		vec_push(&a->inputs,
+			 (struct ftrace_report_input){ .path = ftrace_input_path(NULL) });
 	out_init(&out, STDOUT_FILENO);
 	r = ftrace_report_run(a, &out, e);
 	out_flush(&out);

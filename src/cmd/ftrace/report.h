@@ -37,17 +37,6 @@ struct ftrace_report_args {
 	struct ftrace_profile_opts p;
 };
 
-/* How the stamps of a file become the times that are shown. */
-struct ftrace_report_clock {
-	const struct tracedat *t;
-	int64_t offset; /* ns */
-	uint64_t hz;	/* ticks in a second; 0: as recorded */
-	bool raw;	/* stamps as they are */
-};
-uint64_t ftrace_report_time(const struct ftrace_report_clock *c, uint64_t stamp);
-/* Are these times nanoseconds, to be shown as seconds? */
-bool ftrace_report_in_ns(const struct ftrace_report_clock *c);
-
 int ftrace_report_run(struct ftrace_report_args *a, struct out *out, struct err *e);
 
 #endif

@@ -1,224 +1,77 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading for `kymo ftrace report`: buffers of files merged by time, filtered, printed. */
+/* Reading for `kymo ftrace report`: the events of one or more files, chosen, as lines. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "calc/read/ftrace_filter.h"
+#include "calc/read/merge.h"
+#include "calc/read/pick.h"
 #include "cmd/command.h"
+#include "cmd/ftrace/ftrace.h"
 #include "cmd/ftrace/info.h"
 #include "cmd/ftrace/report.h"
-#include "cmd/share/input.h"
 #include "event/match.h"
-#include "event/text.h"
-#include "kern/cpu.h"
-#include "store/tracedat/tracedat.h"
 #include "view/ftrace/spans_text.h"
-
-enum { FLAG_HARDIRQ = 8, FLAG_SOFTIRQ = 16 };
 
 struct file {
 	struct source *s;
 	const struct tracedat *t;
 	struct ftrace_names *names;
 	struct ftrace_text *text;
-	struct ftrace_report_clock clock;
-	VEC(struct ftrace_filter *) in, out;
-};
-
-/* One buffer of one file. */
-struct handle {
-	struct file *file;
-	size_t buffer;
-	const char *name; /* before its lines; NULL: blanks */
-	struct tracedat_walk *walk;
-	struct ftrace_record rec;
-	bool have, done;
-	/* By CPU, whose numbers are the file's word and may be anything. */
-	struct map printed; /* a record was shown, so are stacks */
-	struct map last;    /* its time */
+	struct pick pick;
 };
 
 struct report {
 	struct ftrace_report_args *a;
 	struct out *out;
 	VEC(struct file *) files;
-	VEC(struct handle) handles;
-	struct cpus cpus;
-	bool some_cpus;
+	struct source *s; /* the file's, or all of them as one */
 	size_t name_width;
 	bool tagged; /* lines say which buffer they are of */
+	struct ftrace_queue queue;
+	struct map last; /* --ts-check: by part and CPU, the time of the last event */
 	struct wakeups wakeups;
 };
 
-static bool wants_cpu(void *ctx, uint32_t cpu)
+static struct file *file_of(const struct report *r, const struct event *ev)
 {
-	const struct report *r = ctx;
-
-	return cpus_has(&r->cpus, (int)cpu);
-}
-
-uint64_t ftrace_report_time(const struct ftrace_report_clock *c, uint64_t stamp)
-{
-	if (c->raw)
-		return stamp;
-	if (c->hz)
-		stamp = (uint64_t)((unsigned __int128)stamp * 1000000000u / c->hz) +
-			(uint64_t)c->t->time_offset;
-	else
-		stamp = tracedat_time(c->t, stamp);
-	return stamp + (uint64_t)c->offset;
-}
-
-bool ftrace_report_in_ns(const struct ftrace_report_clock *c)
-{
-	return !c->raw && (c->hz || tracedat_in_ns(c->t));
-}
-
-static void ftrace_report_run_fill(const struct file *f, const struct tracedat_record *from,
-				   struct ftrace_record *to)
-{
-	uint16_t id = 0;
-	uint32_t type = UINT32_MAX;
-
-	*to = (struct ftrace_record){ .r = from->r,
-				      .time = ftrace_report_time(&f->clock, from->r.time),
-				      .cpu = from->cpu };
-	if (tracedat_head(f->t, &from->r, &id, &to->pid))
-		type = tracedat_type(f->s, id);
-	to->type = type == UINT32_MAX ? NULL : &f->s->trace->types[type];
-}
-
-static bool peek(void *ctx, struct ftrace_record *ret)
-{
-	const struct handle *h = ctx;
-	struct tracedat_record rec;
-
-	if (!tracedat_walk_peek(h->walk, &rec))
-		return false;
-	ftrace_report_run_fill(h->file, &rec, ret);
-	return true;
-}
-
-static void ftrace_report_run_take(void *ctx)
-{
-	struct handle *h = ctx;
-	struct tracedat_record rec;
-
-	tracedat_walk_next(h->walk, &rec);
+	return r->files.data[r->s->trace->parts[ev->part].source];
 }
 
 /* --- filters --- */
 
-/* Any that holds is enough, be it to show a record or to hide it. */
-static enum ftrace_match test(struct ftrace_filter **filters, size_t n, const struct handle *h)
+static const char *comm_of(void *ctx, int32_t tid)
 {
-	struct ftrace_subject s = { .type = h->rec.type,
-				    .data = h->rec.r.data,
-				    .size = h->rec.r.size,
-				    .cpu = h->rec.cpu,
-				    .time = h->rec.time };
-	enum ftrace_match m = FTRACE_NONE;
-
-	if (!n)
-		return FTRACE_NONE;
-	if (!s.type)
-		return FTRACE_NOEXIST;
-	s.comm = ftrace_text_comm_of(h->file->text, h->rec.pid);
-	for (size_t i = 0; i < n && m != FTRACE_MATCH; i++)
-		m = ftrace_filter_match(filters[i], &s);
-	return m;
-}
-
-static bool is_stack(const struct handle *h)
-{
-	return h->rec.type && match_tracepoint(h->rec.type, "ftrace", "kernel_stack");
-}
-
-static uint64_t *printed(struct handle *h)
-{
-	return map_at(&h->printed, h->rec.cpu);
-}
-
-/* A stack goes with the records of its CPU, unless it is filtered out itself. */
-static bool stack_wanted(struct handle *h)
-{
-	struct file *f = h->file;
-
-	return is_stack(h) && *printed(h) && test(f->out.data, f->out.n, h) != FTRACE_MATCH;
-}
-
-static bool ftrace_report_run_wanted(const struct report *r, struct handle *h)
-{
-	struct file *f = h->file;
-	uint8_t flags = h->rec.r.size > f->t->flags_at ? h->rec.r.data[f->t->flags_at] : 0;
-
-	if ((r->a->no_irqs && flags & FLAG_HARDIRQ) || (r->a->no_softirqs && flags & FLAG_SOFTIRQ))
-		return stack_wanted(h);
-	switch (test(f->in.data, f->in.n, h)) {
-	case FTRACE_NONE:
-	case FTRACE_MATCH: return test(f->out.data, f->out.n, h) != FTRACE_MATCH;
-	default: return stack_wanted(h);
-	}
-}
-
-static bool next_of(const struct report *r, struct handle *h)
-{
-	struct tracedat_record rec;
-
-	if (h->have || h->done)
-		return h->have;
-	while (tracedat_walk_next(h->walk, &rec)) {
-		ftrace_report_run_fill(h->file, &rec, &h->rec);
-		if (ftrace_report_run_wanted(r, h)) {
-			h->have = true;
-			*printed(h) = true;
-			return true;
-		}
-	}
-	h->done = true;
-	return false;
-}
-
-/* --- files --- */
-
-static const char *format_system(void *ctx, size_t i)
-{
-	return ((const struct file *)ctx)->t->formats[i].system;
-}
-
-static const char *format_event(void *ctx, size_t i)
-{
-	return ((const struct file *)ctx)->t->formats[i].name;
-}
-
-static const struct event_type *format_type(void *ctx, size_t i)
-{
-	const struct file *f = ctx;
-	uint32_t type = tracedat_type(f->s, f->t->formats[i].id);
-
-	return type == UINT32_MAX ? NULL : &f->s->trace->types[type];
+	return ftrace_text_comm_of(((const struct file *)ctx)->text, tid);
 }
 
 /* typed: by somebody who may have mistaken a field */
 static int add_filter(const struct report *rep, struct file *f, const char *text, bool negate,
 		      bool typed, struct err *e)
 {
-	struct ftrace_events events = { f->t->n_formats, format_system, format_event, f,
-					typed ? format_type : NULL };
+	AUTO_FREE struct ftrace_known *known = mem_alloc((f->t->n_formats + 1) * sizeof(*known));
 	struct ftrace_filter *filter;
-	int r = ftrace_filter_new(text, &events, &filter, e);
+	int r;
 
+	for (size_t i = 0; i < f->t->n_formats; i++) {
+		const struct tracedat_format *x = &f->t->formats[i];
+		uint32_t type = match_find_tracepoint(f->s->trace, x->system, x->name);
+
+		known[i] = (struct ftrace_known){ x->system, x->name,
+						  type == MATCH_NONE ? NULL
+								     : &f->s->trace->types[type] };
+	}
+	r = ftrace_filter_new(text, known, f->t->n_formats, typed, &filter, e);
 	if (r < 0)
 		return r;
 	if (rep->a->test_filters)
 		ftrace_info_filter(f->s, filter, rep->out);
 	if (negate)
-		vec_push(&f->out, filter);
+		vec_push(&f->pick.out, filter);
 	else
-		vec_push(&f->in, filter);
+		vec_push(&f->pick.in, filter);
 	return 0;
 }
 
@@ -258,8 +111,12 @@ static void add_comms(const struct tracedat *t, const char *comms, struct strbuf
 static int add_filters(const struct report *r, struct file *f, struct err *e)
 {
 	AUTO_STRBUF pids = { 0 };
-	int code = 0;
+	int code = pick_make(&f->pick, &(struct pick_opts){ .cpus = r->a->cpus }, f->s->trace, e);
 
+	f->pick.comm = comm_of;
+	f->pick.ctx = f;
+	f->pick.irqs_out =
+		(r->a->no_irqs ? EVENT_IN_HARDIRQ : 0) | (r->a->no_softirqs ? EVENT_IN_SOFTIRQ : 0);
 	vec_each (&r->a->filters, x)
 		if (code == 0)
 			code = add_filter(r, f, x->text, x->negate, true, e);
@@ -316,23 +173,25 @@ static int read_names(const struct report *r, struct file *f, struct err *e)
 	return 0;
 }
 
-static int ftrace_report_run_make_text(const struct report *r, struct file *f, struct err *e)
+/* trace: with the types of all files. */
+static int ftrace_report_run_make_text(const struct report *r, struct file *f,
+				       const struct trace *trace, struct err *e)
 {
 	const struct ftrace_report_args *a = r->a;
 	const struct tracedat *t = f->t;
-	const struct trace *trace = f->s->trace;
-	struct ftrace_text_opts o = { .latency = a->latency,
+	struct ftrace_text_opts o = { .tep = f->s->trace->tep,
+				      .long_size = t->long_size,
+				      .swap = t->swap,
+				      .latency = a->latency,
 				      .nsec = a->nsec,
 				      .raw = a->raw,
 				      .diff = a->diff,
 				      .plain = a->no_plugins,
 				      .boundaries = a->boundaries };
-	struct ftrace_heads h = { t->type_at,	 t->pid_at,    t->flags_at,
-				  t->preempt_at, t->long_size, t->swap };
 	bool userobj = false;
 	int code = read_names(r, f, e);
 
-	o.raw_time = !ftrace_report_in_ns(&f->clock);
+	o.raw_time = !tracedat_in_ns(t);
 	o.diff_nsec = !t->has_clock; /* a file of trace-cmd split: as trace-cmd does */
 	vec_each (&a->plugin_opts, x)
 		if (code == 0)
@@ -341,18 +200,19 @@ static int ftrace_report_run_make_text(const struct report *r, struct file *f, s
 		return code;
 	if (userobj && !t->n_maps) /* said once: all else is shown */
 		command_note("what processes had mapped is not in the file (record --proc-map)");
-	o.mapped = userobj && t->n_maps ? trace->tasks : NULL;
-	f->text = ftrace_text_new(&o, &h, trace->tep, f->names);
+	o.mapped = userobj && t->n_maps ? f->s->trace->tasks : NULL;
+	f->text = ftrace_text_new(&o, trace, f->names);
 	if (t->cmdlines)
 		ftrace_text_comms(f->text, t->cmdlines, t->cmdlines_size);
 	for (size_t i = 0; i < trace->n_types; i++) {
-		ftrace_text_type(f->text, &trace->types[i]);
+		const struct event_type *type = &trace->types[i];
+
 		vec_each (&a->raw_events, x)
-			if (match_regex_either(*x, trace->types[i].system, trace->types[i].event))
-				ftrace_text_raw(f->text, &trace->types[i]);
+			if (match_regex_either(*x, type->system, type->event))
+				ftrace_text_raw(f->text, i);
 		vec_each (&a->plain_events, x)
-			if (match_regex_either(*x, trace->types[i].system, trace->types[i].event))
-				ftrace_text_plain(f->text, &trace->types[i]);
+			if (match_regex_either(*x, type->system, type->event))
+				ftrace_text_plain(f->text, i);
 	}
 	return 0;
 }
@@ -364,77 +224,15 @@ static int ftrace_report_run_open_file(struct report *r, const struct ftrace_rep
 	int code;
 
 	vec_push(&r->files, f);
-	code = tracedat_open(in->path, &f->s, e);
+	code = ftrace_input(in->path, &f->s, e);
 	if (code < 0)
 		return code;
 	f->t = tracedat_of(f->s);
-	f->clock = (struct ftrace_report_clock){ .t = f->t,
-						 .offset = in->time_offset,
-						 .hz = in->hz ? in->hz : r->a->hz,
-						 .raw = r->a->raw_time };
-	if (r->a->no_date && f->t->has_date)
-		f->clock.offset -= f->t->time_offset;
-	code = ftrace_report_run_make_text(r, f, e);
-	return code < 0 ? code : add_filters(r, f, e);
-}
-
-static void add_handle(struct report *r, struct file *f, size_t buffer, const char *name)
-{
-	struct handle *h = vec_add(&r->handles);
-	const char *slash = name ? strrchr(name, '/') : NULL;
-
-	h->file = f;
-	h->buffer = buffer;
-	h->name = slash ? slash + 1 : name;
-	if (h->name && strlen(h->name) > r->name_width)
-		r->name_width = strlen(h->name);
-	h->walk = tracedat_walk_new(f->s, buffer, r->some_cpus ? wants_cpu : NULL, r);
-}
-
-static void put_tag(const struct report *r, const struct handle *h)
-{
-	if (!r->tagged)
-		return;
-	out_right(r->out, h->name ? h->name : "", r->name_width);
-	out_puts(r->out, h->name ? ": " : "  ");
-}
-
-static void check_time(struct report *r, struct handle *h)
-{
-	uint64_t *last;
-
-	if (!r->a->check)
-		return;
-	last = map_at(&h->last, h->rec.cpu);
-	if (*last > h->rec.time && !r->a->quiet) {
-		out_flush(r->out);
-		command_note("time goes backwards on CPU %u: %" PRIu64 " to %" PRIu64, h->rec.cpu,
-			     *last, h->rec.time);
-	}
-	*last = h->rec.time;
-}
-
-static void ftrace_report_run_print_all(struct report *r)
-{
-	for (;;) {
-		struct handle *best = NULL;
-
-		vec_each (&r->handles, h)
-			if (next_of(r, h) &&
-			    (!best || (int64_t)h->rec.time < (int64_t)best->rec.time))
-				best = h;
-		if (!best || r->out->error)
-			return;
-		check_time(r, best);
-		put_tag(r, best);
-		ftrace_text_line(best->file->text, &best->rec,
-				 &(struct ftrace_next){ peek, ftrace_report_run_take, best },
-				 r->out);
-		if (r->a->wakeup)
-			wakeups_record(&r->wakeups, &best->rec, r->out);
-		out_putc(r->out, '\n');
-		best->have = false;
-	}
+	tracedat_set_clock(f->s, &(struct tracedat_clock){ .offset = in->time_offset,
+							   .hz = in->hz ? in->hz : r->a->hz,
+							   .raw = r->a->raw_time,
+							   .no_date = r->a->no_date });
+	return 0;
 }
 
 static void align(struct report *r)
@@ -442,12 +240,126 @@ static void align(struct report *r)
 	int64_t first = INT64_MAX;
 
 	vec_each (&r->files, f) {
-		int64_t t = (int64_t)ftrace_report_time(&(*f)->clock, (*f)->t->first_stamp);
+		int64_t t = (int64_t)tracedat_time((*f)->t, (*f)->t->first_stamp);
 
 		first = t < first ? t : first;
 	}
 	vec_each (&r->files, f)
-		(*f)->clock.offset -= first;
+		tracedat_set_clock((*f)->s, &(struct tracedat_clock){ .offset = -first });
+}
+
+/* All files as one. */
+static int merge_files(struct report *r, struct err *e)
+{
+	size_t n = r->files.n;
+	AUTO_FREE struct merge_input *in = mem_alloc(n * sizeof(*in));
+
+	for (size_t i = 0; i < n; i++)
+		in[i] = (struct merge_input){ r->files.data[i]->s, r->a->inputs.data[i].path };
+	if (n == 1) {
+		r->s = in[0].source;
+		return 0;
+	}
+	return merge_new(in, n, &(struct merge_opts){ .as_is = true }, &r->s, e);
+}
+
+static int prepare(struct report *r, struct err *e)
+{
+	int code = 0;
+
+	vec_each (&r->a->inputs, in)
+		if (code >= 0)
+			code = ftrace_report_run_open_file(r, in, e);
+	if (code >= 0)
+		code = merge_files(r, e);
+	vec_each (&r->files, x) {
+		struct file *f = *x;
+
+		if (code >= 0)
+			code = ftrace_report_run_make_text(r, f, r->s->trace, e);
+		if (code >= 0)
+			code = add_filters(r, f, e);
+		if (code >= 0) /* whose types they are that it is asked about */
+			f->pick.trace = r->s->trace;
+	}
+	return code;
+}
+
+/* --- lines --- */
+
+static void put_tag(const struct report *r, const char *name)
+{
+	if (!r->tagged)
+		return;
+	out_right(r->out, name ? name : "", r->name_width);
+	out_puts(r->out, name ? ": " : "  ");
+}
+
+/* Before its lines; NULL: blanks. Of files the last part of the path. */
+static const char *part_name(const struct report *r, size_t part)
+{
+	const struct trace_part *p = &r->s->trace->parts[part];
+
+	if (*p->name)
+		return str_base_name(p->name);
+	return r->files.n > 1 ? str_base_name(r->a->inputs.data[p->source].path) : NULL;
+}
+
+static void widen(struct report *r, const char *name)
+{
+	size_t n = name ? strlen(name) : 0;
+
+	r->name_width = n > r->name_width ? n : r->name_width;
+}
+
+static void check_time(struct report *r, const struct event *ev)
+{
+	uint64_t *last = map_at(&r->last, (uint64_t)ev->part << 32 | ev->cpu);
+
+	if (*last > ev->time && !r->a->quiet) {
+		out_flush(r->out);
+		command_note("time goes backwards on CPU %u: %" PRIu64 " to %" PRIu64, ev->cpu,
+			     *last, ev->time);
+	}
+	*last = ev->time;
+}
+
+static int print_line(void *ctx, const struct ftrace_line *l)
+{
+	struct report *r = ctx;
+
+	if (r->a->check)
+		check_time(r, l->ev);
+	put_tag(r, r->tagged ? part_name(r, l->ev->part) : NULL);
+	ftrace_text_line(l->text, l->ev, l->missed, l->end, r->out);
+	if (r->a->wakeup)
+		wakeups_event(&r->wakeups, l->ev, r->out);
+	out_putc(r->out, '\n');
+	return r->out->error != 0;
+}
+
+static int on_event(void *ctx, const struct event *ev)
+{
+	struct report *r = ctx;
+	struct file *f = file_of(r, ev);
+
+	if (!pick_cpu(&f->pick, ev))
+		return 0;
+	return ftrace_queue_add(&r->queue, f->text, ev,
+				ev->kind == EVENT_LOST || pick_record(&f->pick, ev));
+}
+
+static int print_all(struct report *r, struct err *e)
+{
+	int code;
+
+	r->queue.fn = print_line;
+	r->queue.ctx = r;
+	code = r->s->read_ordered(r->s, true, on_event, r, e);
+	if (code == 0)
+		ftrace_queue_flush(&r->queue);
+	ftrace_queue_free(&r->queue);
+	return code < 0 ? code : 0;
 }
 
 /* Latency tracers leave text instead of records. */
@@ -482,16 +394,17 @@ static int ftrace_report_run_show(struct report *r, struct err *e)
 {
 	size_t n_files = r->files.n;
 	bool only = r->a->stat || r->a->uname || r->a->version;
+	int code = 0;
 
-	r->tagged = n_files > 1;
-	for (size_t i = 0; i < n_files; i++)
-		add_handle(r, r->files.data[i], 0, n_files > 1 ? r->a->inputs.data[i].path : NULL);
 	if (r->a->align)
 		align(r);
+	r->tagged = n_files > 1;
+	for (size_t i = 0; i < n_files && r->tagged; i++)
+		widen(r, str_base_name(r->a->inputs.data[i].path));
 	for (size_t i = 0; i < n_files; i++) {
 		struct file *f = r->files.data[i];
 
-		put_tag(r, &r->handles.data[i]);
+		put_tag(r, n_files > 1 ? str_base_name(r->a->inputs.data[i].path) : NULL);
 		out_printf(r->out, "cpus=%u\n", f->t->n_cpus);
 		if (ftrace_report_run_print_text(r, f))
 			return 0;
@@ -499,26 +412,22 @@ static int ftrace_report_run_show(struct report *r, struct err *e)
 			ftrace_info_only(f->s, r->a, r->out);
 			continue;
 		}
-		if (r->a->wakeup)
-			wakeups_init(&r->wakeups, f->s->trace);
 		for (size_t k = 1; k < f->t->n_buffers; k++)
-			add_handle(r, f, k, f->t->buffers[k].name);
+			widen(r, f->t->buffers[k].name);
 		r->tagged = n_files > 1 || f->t->n_buffers > 1;
 	}
 	if (only)
 		return 0;
-	for (size_t i = 0; i < n_files && r->a->profile; i++) {
-		int code = ftrace_report_run_profile(r, r->files.data[i]->s, e);
-
-		if (code < 0)
-			return code;
-	}
+	for (size_t i = 0; i < n_files && r->a->profile && code == 0; i++)
+		code = ftrace_report_run_profile(r, r->files.data[i]->s, e);
 	if (r->a->profile)
-		return 0;
-	ftrace_report_run_print_all(r);
+		return code;
+	if (r->a->wakeup)
+		wakeups_init(&r->wakeups, r->s->trace);
+	code = print_all(r, e);
 	if (r->a->wakeup)
 		wakeups_finish(&r->wakeups, r->out);
-	return 0;
+	return code;
 }
 
 static void warn(const struct report *r)
@@ -538,48 +447,32 @@ static void warn(const struct report *r)
 
 static void close_all(struct report *r)
 {
-	vec_each (&r->handles, h) {
-		tracedat_walk_free(h->walk);
-		map_free(&h->printed);
-		map_free(&h->last);
-	}
 	vec_each (&r->files, x) {
 		struct file *f = *x;
 
-		vec_each (&f->in, i)
-			ftrace_filter_free(*i);
-		vec_each (&f->out, o)
-			ftrace_filter_free(*o);
-		vec_free(&f->in);
-		vec_free(&f->out);
+		pick_free(&f->pick);
 		ftrace_text_free(f->text);
 		ftrace_names_free(f->names);
-		source_close(f->s);
+		if (!r->s) /* else it is r->s, or part of it */
+			source_close(f->s);
 		free(f);
 	}
-	vec_free(&r->handles);
+	source_close(r->s);
 	vec_free(&r->files);
-	cpus_free(&r->cpus);
+	map_free(&r->last);
 	wakeups_free(&r->wakeups);
 }
 
 int ftrace_report_run(struct ftrace_report_args *a, struct out *out, struct err *e)
 {
 	struct report r = { .a = a, .out = out };
-	int code = 0;
+	int code = prepare(&r, e);
+	const struct file *first = r.files.data[0];
 
-	if (a->cpus) {
-		code = cpus_parse_any(a->cpus, &r.cpus, e);
-		r.some_cpus = true;
-	}
-	vec_each (&a->inputs, in)
-		if (code >= 0)
-			code = ftrace_report_run_open_file(&r, in, e);
 	if (code >= 0 && a->test_filters && (a->filters.n || a->pids || a->comms))
 		; /* was told as they were read */
-	else if (code >= 0 && ftrace_info_other(r.files.data[0]->s, r.files.data[0]->names,
-						&r.files.data[0]->clock, a, out))
-		code = a->check_events ? ftrace_info_check(r.files.data[0]->s, e) : 0;
+	else if (code >= 0 && ftrace_info_other(first->s, first->names, a, out))
+		code = a->check_events ? ftrace_info_check(first->s, e) : 0;
 	else if (code >= 0)
 		code = ftrace_report_run_show(&r, e);
 	if (code >= 0) {

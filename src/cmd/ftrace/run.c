@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/temp.h"
-#include "cmd/command.h"
+#include "cmd/ftrace/ftrace.h"
 #include "cmd/ftrace/save.h"
 #include "live/ftrace/capture.h"
 #include "live/ftrace/own.h"
@@ -122,7 +122,7 @@ int ftrace_run_read(struct ftrace_args *a, struct ftrace *f, struct ftrace_wait 
 	a->compression = "none";
 	r = ftrace_run_capture(a, f, w, argv, e);
 	if (r >= 0)
-		r = tracedat_open(path, ret, e);
+		r = ftrace_input(path, ret, e);
 	temp_remove(&folder);
 	a->output = NULL;
 	return r;

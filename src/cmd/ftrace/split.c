@@ -131,12 +131,15 @@ static int part_close(struct part *p, const struct source *s, const char *path, 
 struct splitting {
 	const args_t *a;
 	struct source *s;
+	struct tracedat clock; /* that makes times of stamps */
 	const char *output;
 	uint64_t from, to, window; /* ns; window 0: none */
 	struct part part;
 	bool open;
 	uint64_t began;
+	uint64_t *seen; /* by lane: events, or pages */
 	unsigned files;
+	struct err *e;
 };
 
 static int next_part(struct splitting *x, uint64_t time, struct err *e)
@@ -174,88 +177,83 @@ static bool full(const struct splitting *x, uint64_t time)
 	       (x->a->pages && pages_of(x) >= x->a->pages);
 }
 
-static bool skipped(const struct splitting *x, const struct tracedat_record *rec, uint64_t time)
+/* One event of the walk: its time, and the lane it is of; false: it does not count. */
+static bool lies_within(const struct splitting *x, const struct event *ev, uint64_t *time,
+			size_t *lane)
 {
-	return time < x->from || time > x->to || (x->a->one_cpu && rec->cpu != (uint32_t)x->a->cpu);
+	if (ev->kind == EVENT_LOST)
+		return false;
+	*time = tracedat_time(&x->clock, ev->time);
+	*lane = lane_of(&x->clock, ev->part, ev->cpu);
+	return *lane != SIZE_MAX && *time >= x->from && *time <= x->to &&
+	       (!x->a->one_cpu || ev->cpu == (uint32_t)x->a->cpu);
 }
 
-/*
- * -c: the n-th file has the n-th share of every CPU, which may be of quite other times. One walk
- * for each; false when there was nothing more.
- */
-static int split_share(struct splitting *x, uint64_t share, struct err *e)
+static int split_add(struct splitting *x, const struct event *ev, uint64_t time, size_t lane)
 {
-	const struct tracedat *t = tracedat_of(x->s);
-	struct tracedat_walk *w = tracedat_walk_new(x->s, SIZE_MAX, NULL, NULL);
-	AUTO_FREE uint64_t *seen = mem_alloc((lanes(t) + 1) * sizeof(*seen));
-	struct tracedat_record rec;
-	int r = 0;
+	int r = x->open ? 0 : next_part(x, time, x->e);
 
-	while (r >= 0 && tracedat_walk_next(w, &rec)) {
-		uint64_t time = tracedat_time(t, rec.r.time), n;
-		size_t lane = lane_of(t, rec.buffer, rec.cpu);
-
-		if (lane == SIZE_MAX || skipped(x, &rec, time))
-			continue;
-		seen[lane] += x->a->events || rec.r.first;
-		n = seen[lane] ? seen[lane] - 1 : 0;
-		if (n / (x->a->events ? x->a->events : x->a->pages) != share)
-			continue;
-		if (!x->open)
-			r = next_part(x, time, e);
-		if (r >= 0) {
-			ringbuf_writer_add(&x->part.cpu[lane], rec.r.time, rec.r.data, rec.r.size);
-			x->part.events++;
-		}
+	if (r >= 0) {
+		ringbuf_writer_add(&x->part.cpu[lane], ev->time, ev->raw, ev->raw_size);
+		x->part.events++;
 	}
-	tracedat_walk_free(w);
-	if (!x->open || r < 0)
-		return r;
-	r = end_part(x, e);
-	return r < 0 ? r : 1;
+	return r < 0 ? r : 0;
 }
 
-static int split_each(struct splitting *x, struct err *e)
+/* -c: the n-th file has the n-th share of every CPU, which may be of quite other times. */
+static int split_share(void *ctx, const struct event *ev)
 {
-	int r = 1;
+	struct splitting *x = ctx;
+	uint64_t time, n;
+	size_t lane;
 
-	for (uint64_t share = 0; r > 0 && (!share || x->a->repeat); share++)
-		r = split_share(x, share, e);
-	if (r >= 0 && !x->files)
-		return err_set(e, ENODATA, "no event lies in that time");
-	return r;
+	if (!lies_within(x, ev, &time, &lane))
+		return 0;
+	x->seen[lane] += x->a->events || ev->have & EVENT_STARTS_PAGE;
+	n = x->seen[lane] ? x->seen[lane] - 1 : 0;
+	if (n / (x->a->events ? x->a->events : x->a->pages) != x->files - x->open)
+		return 0;
+	return split_add(x, ev, time, lane);
 }
 
+static int split_row(void *ctx, const struct event *ev)
+{
+	struct splitting *x = ctx;
+	uint64_t time;
+	size_t lane;
+	int r;
+
+	if (ev->kind != EVENT_LOST && tracedat_time(&x->clock, ev->time) > x->to)
+		return 1;
+	if (!lies_within(x, ev, &time, &lane))
+		return 0;
+	if (x->open && full(x, time)) {
+		r = end_part(x, x->e);
+		if (r < 0 || !x->a->repeat)
+			return r < 0 ? r : 1;
+	}
+	return split_add(x, ev, time, lane);
+}
+
+/* One reading, and the part that it left open; as long as there is more of each CPU. */
 static int ftrace_split_split(struct splitting *x, struct err *e)
 {
-	const struct tracedat *t = tracedat_of(x->s);
-	struct tracedat_walk *w = tracedat_walk_new(x->s, SIZE_MAX, NULL, NULL);
-	struct tracedat_record rec;
-	int r = 0;
+	bool each = x->a->each_cpu && (x->a->events || x->a->pages), more;
+	AUTO_FREE uint64_t *seen = NULL;
+	int r;
 
-	while (r >= 0 && tracedat_walk_next(w, &rec)) {
-		uint64_t time = tracedat_time(t, rec.r.time);
-		size_t lane = lane_of(t, rec.buffer, rec.cpu);
-
-		if (time > x->to)
-			break;
-		if (lane == SIZE_MAX || skipped(x, &rec, time))
-			continue;
-		if (x->open && full(x, time)) {
+	x->e = e;
+	x->clock = *tracedat_of(x->s);
+	/* the files have stamps */
+	tracedat_set_clock(x->s, &(struct tracedat_clock){ .raw = true });
+	do {
+		free(seen);
+		x->seen = seen = mem_alloc((lanes(&x->clock) + 1) * sizeof(*seen));
+		r = x->s->read_ordered(x->s, true, each ? split_share : split_row, x, e);
+		more = each && x->open && x->a->repeat;
+		if (x->open && r >= 0)
 			r = end_part(x, e);
-			if (!x->a->repeat)
-				break;
-		}
-		if (r >= 0 && !x->open)
-			r = next_part(x, time, e);
-		if (r >= 0) {
-			ringbuf_writer_add(&x->part.cpu[lane], rec.r.time, rec.r.data, rec.r.size);
-			x->part.events++;
-		}
-	}
-	if (x->open && r >= 0)
-		r = end_part(x, e);
-	tracedat_walk_free(w);
+	} while (r >= 0 && more);
 	if (r >= 0 && !x->files)
 		return err_set(e, ENODATA, "no event lies in that time");
 	return r;
@@ -288,14 +286,13 @@ static int ftrace_split_run(void *args, int argc, char **argv, struct err *e)
 	if (argc > 2)
 		return err_set(e, EINVAL, "split takes a start and an end, no more");
 	x.output = a->output ? a->output : a->input ? a->input : "trace.dat";
-	r = tracedat_open(a->input ? a->input : "trace.dat", &x.s, e);
+	r = ftrace_input(a->input, &x.s, e);
 	if (r < 0)
 		return r;
 	if (tracedat_of(x.s)->swap)
 		r = err_set(e, EOPNOTSUPP, "a recording of the other endian cannot be split here");
 	else
-		r = a->each_cpu && (a->events || a->pages) ? split_each(&x, e)
-							   : ftrace_split_split(&x, e);
+		r = ftrace_split_split(&x, e);
 	input_warn(x.s);
 	source_close(x.s);
 	return r < 0 ? r : 0;

@@ -36,37 +36,9 @@ struct stream {
 	struct ftrace_text *text;
 	uint64_t looked; /* newest stamp when the names of tasks were read */
 	uint64_t n;	 /* lines since the last look */
-	int64_t missed;	 /* before the next record, as in struct ringbuf_record */
+	struct ftrace_queue queue;
 	struct out out;
 };
-
-static void ftrace_stream_fill(const struct stream *st, const struct event *ev,
-			       struct ftrace_record *ret)
-{
-	*ret = (struct ftrace_record){
-		.r = { .time = ev->time, .data = ev->raw, .size = ev->raw_size },
-		.time = ev->time,
-		.cpu = ev->cpu,
-		.pid = ev->tid,
-		.type = ev->kind == EVENT_SAMPLE ? &st->s->trace->types[ev->type] : NULL
-	};
-}
-
-static bool peek(void *ctx, struct ftrace_record *ret)
-{
-	struct stream *st = ctx;
-	struct event ev;
-
-	if (!tracedat_live_peek(st->s, &ev))
-		return false;
-	ftrace_stream_fill(st, &ev, ret);
-	return true;
-}
-
-static void ftrace_stream_take(void *ctx)
-{
-	tracedat_live_skip(((struct stream *)ctx)->s);
-}
 
 /* Tasks that were not there at the start. */
 static void read_comms(struct stream *st)
@@ -78,32 +50,30 @@ static void read_comms(struct stream *st)
 		ftrace_text_comms(st->text, comms, n);
 }
 
+static int print_line(void *ctx, const struct ftrace_line *l)
+{
+	struct stream *st = ctx;
+
+	if (st->n == 0)
+		read_comms(st);
+	ftrace_text_line(l->text, l->ev, l->missed, l->end, &st->out);
+	out_putc(&st->out, '\n');
+	return ++st->n % LOOK_EVERY == 0 && (st->cut = ftrace_wait_over(st->w));
+}
+
 static int print_event(void *ctx, const struct event *ev)
 {
 	struct stream *st = ctx;
-	struct ftrace_next next = { peek, ftrace_stream_take, st };
-	struct ftrace_record rec;
 
-	if (ev->kind == EVENT_LOST) {
-		st->missed = ev->side->count ? (int64_t)ev->side->count : -1;
-		return 0;
-	}
-	ftrace_stream_fill(st, ev, &rec);
-	rec.r.missed = st->missed;
-	st->missed = 0;
-	if (st->n == 0)
-		read_comms(st);
-	ftrace_text_line(st->text, &rec, &next, &st->out);
-	out_putc(&st->out, '\n');
-	return ++st->n % LOOK_EVERY == 0 && (st->cut = ftrace_wait_over(st->w));
+	return ftrace_queue_add(&st->queue, st->text, ev, true);
 }
 
 static void stream_print(struct stream *st, bool all)
 {
 	st->n = 0;
 	st->cut = ftrace_wait_over(st->w);
-	if (!st->cut)
-		st->s->poll(st->s, all, print_event, st, NULL);
+	if (!st->cut && st->s->poll(st->s, all, print_event, st, NULL) == 0)
+		ftrace_queue_flush(&st->queue);
 	out_flush(&st->out);
 }
 
@@ -125,22 +95,23 @@ static void ftrace_stream_make_text(struct stream *st, const args_t *a)
 {
 	const struct tracedat *t = tracedat_of(st->s);
 	const struct trace_info *info = &st->s->trace->info;
-	struct ftrace_text_opts o = { .latency = a->latency,
+	struct ftrace_text_opts o = { .tep = st->s->trace->tep,
+				      .long_size = t->long_size,
+				      .latency = a->latency,
 				      .nsec = a->nsec,
 				      .raw_time = !tracedat_in_ns(t) };
-	struct ftrace_heads h = { t->type_at,	 t->pid_at,    t->flags_at,
-				  t->preempt_at, t->long_size, t->swap };
 
 	st->names = ftrace_names_new(info->kallsyms, info->kallsyms ? info->kallsyms_size : 0);
-	st->text = ftrace_text_new(&o, &h, st->s->trace->tep, st->names);
+	st->text = ftrace_text_new(&o, st->s->trace, st->names);
+	st->queue.fn = print_line;
+	st->queue.ctx = st;
 	if (t->cmdlines)
 		ftrace_text_comms(st->text, t->cmdlines, t->cmdlines_size);
-	for (size_t i = 0; i < st->s->trace->n_types; i++)
-		ftrace_text_type(st->text, &st->s->trace->types[i]);
 }
 
 static void stream_free(struct stream *st)
 {
+	ftrace_queue_free(&st->queue);
 	ftrace_text_free(st->text);
 	ftrace_names_free(st->names);
 	source_close(st->s);

@@ -11,7 +11,7 @@
 #include "store/tracedat/raw.h"
 #include "store/tracedat/tracedat.h"
 
-#define NO_TYPE UINT32_MAX
+#define NO_TYPE EVENT_TYPE_NONE
 
 struct reader {
 	struct source source;
@@ -32,6 +32,10 @@ struct reader {
 	uint32_t *type_of;	 /* by format number, 65536 of them */
 	bool graph;		 /* has functions of function_graph */
 	uint32_t fn_type, entry_type, exit_type, kstack_type, ustack_type; /* NO_TYPE: none */
+	struct {
+		const struct field *ip, *parent, *entry_func, *entry_depth;
+		const struct field *exit_func, *exit_depth, *calltime, *rettime;
+	} fields; /* of those; NULL: there is none */
 };
 
 /* The first note says where trouble began. */
@@ -63,6 +67,29 @@ void head_cmdlines(struct reader *r, struct cut *c);
 void head_option(struct reader *r, unsigned id, const uint8_t *data, uint32_t size);
 struct tracedat_buffer *head_buffer(struct reader *r, const char *name, const char *clock);
 
+/* A record's number of its format, and its thread; false when it is too short for them. */
+bool tracedat_head(const struct tracedat *t, const struct ringbuf_record *r, uint16_t *id,
+		   int32_t *pid);
+struct tracedat_record {
+	struct ringbuf_record r;
+	uint32_t cpu, buffer;
+};
+struct tracedat_pids { /* those that were asked for last */
+	int32_t tid[256], pid[256];
+};
+/* What all records say. Without a format it is EVENT_OTHER. */
+void tracedat_event(const struct reader *r, struct tracedat_pids *pids,
+		    const struct tracedat_record *rec, struct event *ev);
+
+/* The records of one or more buffers in time order; equal times by buffer, then by CPU. */
+struct tracedat_walk;
+/* buffer: SIZE_MAX for all of them. cpu: UINT32_MAX for all. */
+struct tracedat_walk *tracedat_walk_new(const struct reader *r, size_t buffer, uint32_t cpu);
+/* The next record, without taking it; NULL at the end. It holds until the next call. */
+const struct tracedat_record *tracedat_walk_peek(struct tracedat_walk *w);
+bool tracedat_walk_next(struct tracedat_walk *w, struct tracedat_record *ret);
+void tracedat_walk_free(struct tracedat_walk *w);
+
 /* Count what the pages hold and give it types. */
 int scan_pages(struct reader *r, struct err *e);
 
@@ -72,8 +99,8 @@ int scan_pages(struct reader *r, struct err *e);
  */
 void reader_done(const struct reader *r, const uint8_t **done, const uint8_t *upto);
 /* An EVENT_LOST, before the record that was hit after a loss. */
-int tracedat_give_lost(const struct reader *r, uint32_t cpu, const struct ringbuf_record *rec,
-		       event_fn *fn, void *ctx);
+int tracedat_give_lost(const struct reader *r, const struct tracedat_record *rec, event_fn *fn,
+		       void *ctx);
 int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e);
 int tracedat_read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
 

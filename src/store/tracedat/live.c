@@ -10,11 +10,10 @@
 /* One CPU: pages that were read and whose records are not all handed out. */
 struct live_lane {
 	int fd;
-	uint32_t cpu;
 	VEC(uint8_t *) pages;
 	size_t next; /* page to start */
 	struct ringbuf rb;
-	struct ringbuf_record rec;
+	struct tracedat_record rec;
 	bool have;
 };
 
@@ -23,6 +22,7 @@ struct live {
 	struct live_lane *lanes;
 	size_t n;
 	uint32_t page;
+	struct tracedat_pids pids;
 	uint64_t newest; /* stamp of the newest record that has come */
 };
 
@@ -34,7 +34,7 @@ static struct live *live_of(const struct source *s)
 static bool tracedat_live_advance(struct live *l, struct live_lane *lane)
 {
 	while (!lane->have) {
-		if (ringbuf_next(&lane->rb, &lane->rec)) {
+		if (ringbuf_next(&lane->rb, &lane->rec.r)) {
 			lane->have = true;
 			break;
 		}
@@ -51,33 +51,9 @@ static struct live_lane *tracedat_live_earliest(struct live *l)
 
 	for (size_t i = 0; i < l->n; i++)
 		if (tracedat_live_advance(l, &l->lanes[i]) &&
-		    (!best || l->lanes[i].rec.time < best->rec.time))
+		    (!best || l->lanes[i].rec.r.time < best->rec.r.time))
 			best = &l->lanes[i];
 	return best;
-}
-
-static struct event tracedat_live_event(const struct live *l, const struct live_lane *lane)
-{
-	const struct ringbuf_record *rec = &lane->rec;
-	struct event ev = { .kind = EVENT_OTHER,
-			    .have = EVENT_HAVE_TIME | EVENT_HAVE_TASK | EVENT_HAVE_CPU |
-				    EVENT_HAVE_RAW,
-			    .mode = EVENT_MODE_KERNEL,
-			    .cpu = lane->cpu,
-			    .weight = 1,
-			    .time = tracedat_time(&l->r.t, rec->time),
-			    .raw = rec->data,
-			    .raw_size = rec->size };
-	uint16_t id;
-
-	if (tracedat_head(&l->r.t, rec, &id, &ev.tid) && l->r.type_of[id] != NO_TYPE) {
-		ev.kind = EVENT_SAMPLE;
-		ev.type = l->r.type_of[id];
-	}
-	ev.pid = tasks_pid_at(l->r.trace.tasks, ev.tid, ev.time);
-	if (ev.pid < 0)
-		ev.pid = ev.tid;
-	return ev;
 }
 
 static uint64_t newest_on(const struct live *l, const uint8_t *page, uint64_t so_far)
@@ -131,16 +107,17 @@ static int tracedat_live_poll(struct source *s, bool all, event_fn *fn, void *ct
 	(void)e;
 	drop_pages(l);
 	take_pages(l);
-	while (answer == 0 && (lane = tracedat_live_earliest(l)) && lane->rec.time <= until) {
-		struct event ev = tracedat_live_event(l, lane);
+	while (answer == 0 && (lane = tracedat_live_earliest(l)) && lane->rec.r.time <= until) {
+		struct event ev;
 
-		if (lane->rec.missed) {
-			answer = tracedat_give_lost(&l->r, lane->cpu, &lane->rec, fn, ctx);
-			lane->rec.missed = 0;
+		if (lane->rec.r.missed) {
+			answer = tracedat_give_lost(&l->r, &lane->rec, fn, ctx);
+			lane->rec.r.missed = 0;
 		}
 		if (answer)
 			break;
 		lane->have = false;
+		tracedat_event(&l->r, &l->pids, &lane->rec, &ev);
 		answer = fn(ctx, &ev);
 	}
 	return answer;
@@ -149,23 +126,6 @@ static int tracedat_live_poll(struct source *s, bool all, event_fn *fn, void *ct
 uint64_t tracedat_live_newest(const struct source *s)
 {
 	return live_of(s)->newest;
-}
-
-bool tracedat_live_peek(struct source *s, struct event *ret)
-{
-	const struct live_lane *lane = tracedat_live_earliest(live_of(s));
-
-	if (lane)
-		*ret = tracedat_live_event(live_of(s), lane);
-	return lane != NULL;
-}
-
-void tracedat_live_skip(struct source *s)
-{
-	struct live_lane *lane = tracedat_live_earliest(live_of(s));
-
-	if (lane)
-		lane->have = false;
 }
 
 static void tracedat_live_close(struct source *s)
@@ -234,7 +194,7 @@ int tracedat_live_open(struct tracedat_out *parts, const struct tracedat_live_cp
 	l->lanes = mem_alloc((n + 1) * sizeof(*l->lanes));
 	for (; l->n < n; l->n++)
 		l->lanes[l->n] = (struct live_lane){ .fd = cpus[l->n].fd,
-						     .cpu = cpus[l->n].cpu,
+						     .rec = { .cpu = cpus[l->n].cpu },
 						     .rb = { .layout = r->t.layout } };
 	code = reader_finish(r, e);
 	if (code < 0) {

@@ -23,11 +23,5 @@ int tracedat_live_open(struct tracedat_out *parts, const struct tracedat_live_cp
 		       uint32_t page_size, struct source **ret, struct err *e);
 /* The stamp of the newest record that has come, be it handed out yet or not; 0: none has. */
 uint64_t tracedat_live_newest(const struct source *s);
-/*
- * In an event_fn of poll: what follows by now, which poll would perhaps keep until the next time;
- * and have it passed over.
- */
-bool tracedat_live_peek(struct source *s, struct event *ret);
-void tracedat_live_skip(struct source *s);
 
 #endif

@@ -16,21 +16,42 @@ struct calls {
 	uint64_t func[MAX_DEPTH], inside[MAX_DEPTH];
 };
 
+/* Processes of threads, which are the same for all of a recording. */
+static int32_t pid_of(const struct reader *r, struct tracedat_pids *c, int32_t tid)
+{
+	size_t at = (uint32_t)tid % ARRAY_SIZE(c->tid);
+	int32_t pid;
+
+	if (c->pid[at] && c->tid[at] == tid)
+		return c->pid[at];
+	pid = tasks_pid_at(r->trace.tasks, tid, UINT64_MAX);
+	c->tid[at] = tid;
+	return c->pid[at] = pid < 0 ? tid : pid;
+}
+
+/* How much is handed out. */
+enum amount {
+	SUMS, /* of what weighs something: no beginnings of functions */
+	SAMPLES,
+	ALL, /* with what was lost, records of stacks and those without a format */
+};
+
 struct reading {
 	const struct reader *r;
 	struct tracedat_walk *walk;
 	uint64_t chain[MAX_FRAMES + 4];
-	struct map tasks; /* tid to index in calls, + 1 */
+	VEC(struct tracedat_record) stacks; /* that the chain was made of */
+	struct map tasks;		    /* tid to index in calls, + 1 */
 	VEC(struct calls *) calls;
 	event_fn *fn;
 	void *ctx;
-	bool parts; /* read for sums: beginnings of functions, which weigh nothing, are left out */
+	enum amount amount;
+	struct tracedat_pids pids;
 };
 
-static bool tracedat_read_number(const struct event_type *t, const char *name,
-				 const struct ringbuf_record *rec, uint64_t *ret)
+static bool tracedat_read_number(const struct field *f, const struct ringbuf_record *rec,
+				 uint64_t *ret)
 {
-	const struct field *f = type_field(t, name);
 	int64_t v;
 
 	if (!f || !field_int(f, rec->data, rec->size, &v))
@@ -82,37 +103,35 @@ static struct calls *calls_of(struct reading *rd, int32_t tid, uint32_t cpu)
 	return rd->calls.data[*at - 1];
 }
 
-static void enter(struct reading *rd, const struct tracedat_record *rec, const struct event *ev)
+static void enter(struct reading *rd, const struct ringbuf_record *rec, const struct event *ev)
 {
-	const struct event_type *t = &rd->r->trace.types[rd->r->entry_type];
 	uint64_t func, depth;
 	struct calls *c;
 
-	if (!tracedat_read_number(t, "func", &rec->r, &func) ||
-	    !tracedat_read_number(t, "depth", &rec->r, &depth) || depth >= MAX_DEPTH)
+	if (!tracedat_read_number(rd->r->fields.entry_func, rec, &func) ||
+	    !tracedat_read_number(rd->r->fields.entry_depth, rec, &depth) || depth >= MAX_DEPTH)
 		return;
-	c = calls_of(rd, ev->tid, rec->cpu);
+	c = calls_of(rd, ev->tid, ev->cpu);
 	c->func[depth] = func;
 	c->inside[depth] = 0;
 }
 
-static void tracedat_read_leave(struct reading *rd, const struct tracedat_record *rec,
+static void tracedat_read_leave(struct reading *rd, const struct ringbuf_record *rec,
 				struct event *ev)
 {
-	const struct event_type *t = &rd->r->trace.types[rd->r->exit_type];
 	uint64_t func, depth, begin = 0, end = 0, took, self;
 	struct calls *c;
 	uint32_t n = 0;
 
-	if (!tracedat_read_number(t, "func", &rec->r, &func) ||
-	    !tracedat_read_number(t, "depth", &rec->r, &depth) || depth >= MAX_DEPTH)
+	if (!tracedat_read_number(rd->r->fields.exit_func, rec, &func) ||
+	    !tracedat_read_number(rd->r->fields.exit_depth, rec, &depth) || depth >= MAX_DEPTH)
 		return;
 	/* newer kernels say how long, older ones from when to when */
-	if (!tracedat_read_number(t, "calltime", &rec->r, &begin) ||
-	    !tracedat_read_number(t, "rettime", &rec->r, &end))
+	if (!tracedat_read_number(rd->r->fields.calltime, rec, &begin) ||
+	    !tracedat_read_number(rd->r->fields.rettime, rec, &end))
 		return;
 	took = end > begin ? end - begin : 0;
-	c = calls_of(rd, ev->tid, rec->cpu);
+	c = calls_of(rd, ev->tid, ev->cpu);
 	self = c->func[depth] == func && c->inside[depth] < took ? took - c->inside[depth] : 0;
 	if (c->func[depth] != func) /* its beginning was not seen */
 		self = took;
@@ -133,28 +152,27 @@ static void tracedat_read_leave(struct reading *rd, const struct tracedat_record
 }
 
 /* The stacks behind a record are its own when nothing else of the CPU came between. */
-static void take_stacks(struct reading *rd, struct tracedat_record *rec, struct event *ev)
+static void take_stacks(struct reading *rd, const struct tracedat_record *rec, struct event *ev)
 {
 	const struct reader *r = rd->r;
-	struct tracedat_record next;
+	const struct tracedat_record *next;
 	uint32_t n = 0;
 
-	while (tracedat_walk_peek(rd->walk, &next) && next.cpu == rec->cpu &&
-	       next.buffer == rec->buffer) {
+	rd->stacks.n = 0;
+	while (n + 2 < MAX_FRAMES && (next = tracedat_walk_peek(rd->walk)) &&
+	       next->cpu == rec->cpu && next->buffer == rec->buffer) {
 		uint16_t id;
 		int32_t tid;
 		uint32_t type;
 
-		if (!tracedat_head(&r->t, &next.r, &id, &tid) || tid != ev->tid)
+		if (!tracedat_head(&r->t, &next->r, &id, &tid) || tid != ev->tid)
 			break;
 		type = r->type_of[id];
 		if (type == NO_TYPE || (type != r->kstack_type && type != r->ustack_type))
 			break;
 		rd->chain[n++] = type == r->kstack_type ? EVENT_CHAIN_KERNEL : EVENT_CHAIN_USER;
-		n = add_frames(rd, &r->trace.types[type], &next.r, n);
-		tracedat_walk_next(rd->walk, &next);
-		if (n + 2 >= MAX_FRAMES)
-			break;
+		n = add_frames(rd, &r->trace.types[type], &next->r, n);
+		tracedat_walk_next(rd->walk, vec_add(&rd->stacks));
 	}
 	if (!n)
 		return;
@@ -164,14 +182,13 @@ static void take_stacks(struct reading *rd, struct tracedat_record *rec, struct 
 	ev->have |= EVENT_HAVE_CHAIN | EVENT_HAVE_IP;
 }
 
-static void tracedat_read_function(struct reading *rd, const struct tracedat_record *rec,
+static void tracedat_read_function(struct reading *rd, const struct ringbuf_record *rec,
 				   struct event *ev)
 {
-	const struct event_type *t = &rd->r->trace.types[rd->r->fn_type];
 	uint64_t ip, parent;
 
-	if (ev->chain_n || !tracedat_read_number(t, "ip", &rec->r, &ip) ||
-	    !tracedat_read_number(t, "parent_ip", &rec->r, &parent))
+	if (ev->chain_n || !tracedat_read_number(rd->r->fields.ip, rec, &ip) ||
+	    !tracedat_read_number(rd->r->fields.parent, rec, &parent))
 		return;
 	rd->chain[0] = EVENT_CHAIN_KERNEL;
 	rd->chain[1] = ip;
@@ -182,84 +199,108 @@ static void tracedat_read_function(struct reading *rd, const struct tracedat_rec
 	ev->have |= EVENT_HAVE_CHAIN | EVENT_HAVE_IP;
 }
 
-static int tracedat_read_give(struct reading *rd, struct tracedat_record *rec)
+void tracedat_event(const struct reader *r, struct tracedat_pids *pids,
+		    const struct tracedat_record *rec, struct event *ev)
 {
-	const struct reader *r = rd->r;
-	struct event ev = { .kind = EVENT_SAMPLE,
-			    .have = EVENT_HAVE_TIME | EVENT_HAVE_TASK | EVENT_HAVE_CPU |
-				    EVENT_HAVE_RAW,
-			    .mode = EVENT_MODE_KERNEL,
-			    .cpu = rec->cpu,
-			    .weight = 1,
-			    .time = tracedat_time(&r->t, rec->r.time),
-			    .raw = rec->r.data,
-			    .raw_size = rec->r.size };
+	const uint8_t *data = rec->r.data;
 	uint16_t id;
 
-	if (!tracedat_head(&r->t, &rec->r, &id, &ev.tid) || r->type_of[id] == NO_TYPE)
-		return 0;
-	ev.type = r->type_of[id];
-	ev.pid = tasks_pid_at(r->trace.tasks, ev.tid, ev.time);
-	if (ev.pid < 0)
-		ev.pid = ev.tid;
+	memset(ev, 0, sizeof(*ev)); /* faster than a struct that is copied */
+	ev->kind = EVENT_OTHER;
+	ev->type = EVENT_TYPE_NONE;
+	ev->have = EVENT_HAVE_TIME | EVENT_HAVE_TASK | EVENT_HAVE_CPU | EVENT_HAVE_RAW |
+		   (rec->r.first ? EVENT_STARTS_PAGE : 0);
+	ev->mode = EVENT_MODE_KERNEL;
+	ev->cpu = rec->cpu;
+	ev->part = rec->buffer;
+	ev->weight = 1;
+	ev->time = tracedat_time(&r->t, rec->r.time);
+	ev->raw = data;
+	ev->raw_size = rec->r.size;
+	if (rec->r.size > r->t.flags_at && rec->r.size > r->t.preempt_at) {
+		ev->irq_state = data[r->t.flags_at];
+		ev->preempt_count = data[r->t.preempt_at];
+		ev->have |= EVENT_HAVE_STATE;
+	}
+	if (tracedat_head(&r->t, &rec->r, &id, &ev->tid) && r->type_of[id] != NO_TYPE) {
+		ev->kind = EVENT_SAMPLE;
+		ev->type = r->type_of[id];
+	}
+	ev->pid = pid_of(r, pids, ev->tid);
+}
+
+static int tracedat_read_give(struct reading *rd, const struct tracedat_record *rec)
+{
+	const struct reader *r = rd->r;
+	struct event ev;
+	int answer;
+
+	tracedat_event(r, &rd->pids, rec, &ev);
+	if (ev.kind != EVENT_SAMPLE)
+		return rd->amount == ALL ? rd->fn(rd->ctx, &ev) : 0;
+	rd->stacks.n = 0;
 	if (ev.type == r->entry_type) {
-		enter(rd, rec, &ev);
+		enter(rd, &rec->r, &ev);
 		ev.weight = 0; /* what it takes is known at its end */
-		if (rd->parts)
+		if (rd->amount == SUMS)
 			return 0;
 	}
 	if (ev.type == r->exit_type)
-		tracedat_read_leave(rd, rec, &ev);
+		tracedat_read_leave(rd, &rec->r, &ev);
 	else if (r->kstack_type != NO_TYPE || r->ustack_type != NO_TYPE)
 		take_stacks(rd, rec, &ev);
 	if (ev.type == r->fn_type)
-		tracedat_read_function(rd, rec, &ev);
-	return rd->fn(rd->ctx, &ev);
+		tracedat_read_function(rd, &rec->r, &ev);
+	answer = rd->fn(rd->ctx, &ev);
+	for (size_t i = 0; i < rd->stacks.n && rd->amount == ALL && answer == 0; i++) {
+		tracedat_event(r, &rd->pids, &rd->stacks.data[i], &ev);
+		ev.kind = EVENT_OTHER;
+		answer = rd->fn(rd->ctx, &ev);
+	}
+	return answer;
 }
 
-int tracedat_give_lost(const struct reader *r, uint32_t cpu, const struct ringbuf_record *rec,
-		       event_fn *fn, void *ctx)
+int tracedat_give_lost(const struct reader *r, const struct tracedat_record *rec, event_fn *fn,
+		       void *ctx)
 {
-	struct event_side side = { .count = rec->missed > 0 ? (uint64_t)rec->missed : 0,
+	struct event_side side = { .count = rec->r.missed > 0 ? (uint64_t)rec->r.missed : 0,
 				   .by_pid = -1,
 				   .by_tid = -1,
 				   .other_pid = -1,
 				   .other_tid = -1 };
 	struct event ev = { .kind = EVENT_LOST,
 			    .have = EVENT_HAVE_TIME | EVENT_HAVE_CPU,
-			    .cpu = cpu,
+			    .cpu = rec->cpu,
+			    .part = rec->buffer,
 			    .pid = -1,
 			    .tid = -1,
-			    .time = tracedat_time(&r->t, rec->time),
+			    .time = tracedat_time(&r->t, rec->r.time),
 			    .side = &side };
 
 	return fn(ctx, &ev);
 }
 
-static int tracedat_read_read_all(const struct reader *r, struct tracedat_walk *w, bool all,
-				  bool parts, event_fn *fn, void *ctx)
+static int tracedat_read(const struct reader *r, size_t buffer, uint32_t cpu, enum amount amount,
+			 event_fn *fn, void *ctx)
 {
-	struct reading rd = { .r = r, .walk = w, .fn = fn, .ctx = ctx, .parts = parts };
+	struct tracedat_walk *w = tracedat_walk_new(r, buffer, cpu);
+	struct reading rd = { .r = r, .walk = w, .fn = fn, .ctx = ctx, .amount = amount };
 	struct tracedat_record rec;
 	int answer = 0;
 
 	while (answer == 0 && tracedat_walk_next(w, &rec)) {
-		if (rec.r.missed && all)
-			answer = tracedat_give_lost(r, rec.cpu, &rec.r, fn, ctx);
+		if (rec.r.missed && amount == ALL)
+			answer = tracedat_give_lost(r, &rec, fn, ctx);
 		if (answer == 0)
 			answer = tracedat_read_give(&rd, &rec);
 	}
 	vec_each (&rd.calls, c)
 		free(*c);
 	vec_free(&rd.calls);
+	vec_free(&rd.stacks);
 	map_free(&rd.tasks);
 	tracedat_walk_free(w);
 	return answer;
-}
-
-static bool one_cpu(void *ctx, uint32_t cpu)
-{
-	return *(uint32_t *)ctx == cpu;
 }
 
 int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e)
@@ -268,19 +309,13 @@ int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx,
 
 	(void)e;
 	if (r->graph)
-		return tracedat_read_read_all(r, tracedat_walk_new(s, chunk, NULL, NULL), false,
-					      true, fn, ctx);
+		return tracedat_read(r, chunk, UINT32_MAX, SUMS, fn, ctx);
 	for (size_t i = 0; i < r->buffers.n; i++) {
 		const struct tracedat_buffer *b = &r->buffers.data[i];
-		uint32_t cpu;
 
-		if (chunk >= b->n_cpus) {
-			chunk -= b->n_cpus;
-			continue;
-		}
-		cpu = b->cpus[chunk].cpu;
-		return tracedat_read_read_all(r, tracedat_walk_new(s, i, one_cpu, &cpu), false,
-					      true, fn, ctx);
+		if (chunk < b->n_cpus)
+			return tracedat_read(r, i, b->cpus[chunk].cpu, SUMS, fn, ctx);
+		chunk -= b->n_cpus;
 	}
 	return 0;
 }
@@ -288,6 +323,5 @@ int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx,
 int tracedat_read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e)
 {
 	(void)e;
-	return tracedat_read_read_all(reader_of(s), tracedat_walk_new(s, SIZE_MAX, NULL, NULL), all,
-				      false, fn, ctx);
+	return tracedat_read(reader_of(s), SIZE_MAX, UINT32_MAX, all ? ALL : SAMPLES, fn, ctx);
 }

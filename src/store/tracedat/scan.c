@@ -191,6 +191,23 @@ static void add_blk(struct reader *r, const struct jobs *jobs)
 		add_type(r, &f);
 }
 
+static const struct field *field_of(const struct reader *r, uint32_t type, const char *name)
+{
+	return type == NO_TYPE ? NULL : type_field(&r->trace.types[type], name);
+}
+
+static void find_fields(struct reader *r)
+{
+	r->fields.ip = field_of(r, r->fn_type, "ip");
+	r->fields.parent = field_of(r, r->fn_type, "parent_ip");
+	r->fields.entry_func = field_of(r, r->entry_type, "func");
+	r->fields.entry_depth = field_of(r, r->entry_type, "depth");
+	r->fields.exit_func = field_of(r, r->exit_type, "func");
+	r->fields.exit_depth = field_of(r, r->exit_type, "depth");
+	r->fields.calltime = field_of(r, r->exit_type, "calltime");
+	r->fields.rettime = field_of(r, r->exit_type, "rettime");
+}
+
 static void make_types(struct reader *r, const struct jobs *jobs)
 {
 	bool stacks;
@@ -223,6 +240,7 @@ static void make_types(struct reader *r, const struct jobs *jobs)
 		r->trace.types[r->exit_type].unit = "ns";
 		r->trace.types[r->exit_type].spans = true;
 	}
+	find_fields(r);
 	stacks = r->kstack_type != NO_TYPE || r->ustack_type != NO_TYPE;
 	for (size_t i = 0; i < r->trace.n_types; i++)
 		if (stacks || i == r->exit_type || i == r->fn_type)
@@ -231,9 +249,24 @@ static void make_types(struct reader *r, const struct jobs *jobs)
 
 uint64_t tracedat_time(const struct tracedat *t, uint64_t stamp)
 {
-	if (t->tsc_mult)
+	if (t->raw_time)
+		return stamp;
+	if (t->hz)
+		stamp = (uint64_t)((unsigned __int128)stamp * 1000000000u / t->hz);
+	else if (t->tsc_mult)
 		stamp = (uint64_t)(((unsigned __int128)stamp * t->tsc_mult) >> t->tsc_shift);
 	return stamp + (uint64_t)t->time_offset;
+}
+
+void tracedat_set_clock(struct source *s, const struct tracedat_clock *c)
+{
+	struct tracedat *t = &reader_of(s)->t;
+
+	if (c->no_date && t->has_date)
+		t->time_offset = 0;
+	t->time_offset += c->offset;
+	t->hz = c->hz ? c->hz : t->hz;
+	t->raw_time = t->raw_time || c->raw;
 }
 
 bool tracedat_in_ns(const struct tracedat *t)
@@ -242,6 +275,8 @@ bool tracedat_in_ns(const struct tracedat *t)
 	static const char *const known[] = { "", "local", "global", "uptime", "perf", "tai" };
 	const char *clock = t->n_buffers && *t->buffers[0].clock ? t->buffers[0].clock : t->clock;
 
+	if (t->raw_time || t->hz)
+		return !t->raw_time;
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (strcmp(clock, known[i]) == 0)
 			return true;
@@ -288,11 +323,14 @@ static void add_up(struct reader *r, struct jobs *jobs)
 int scan_pages(struct reader *r, struct err *e)
 {
 	struct jobs jobs = { .r = r };
+	struct trace_part *parts;
 	unsigned n_cpus = 0;
 
 	(void)e;
 	find_common(r);
+	parts = arena_alloc(&r->trace.arena, (r->buffers.n + 1) * sizeof(*parts));
 	vec_each (&r->buffers, b) {
+		parts[r->trace.n_parts++].name = b->name;
 		for (size_t i = 0; i < b->n_cpus; i++) {
 			if (b->cpus[i].cpu >= n_cpus && b->cpus[i].cpu != UINT32_MAX)
 				n_cpus = b->cpus[i].cpu + 1;
@@ -301,6 +339,11 @@ int scan_pages(struct reader *r, struct err *e)
 					 (struct job){ .buffer = b, .cpu = &b->cpus[i] });
 		}
 	}
+	r->trace.parts = parts;
+	r->trace.info.clock = r->t.has_date				  ? "date"
+			      : r->t.tsc_mult				  ? "tsc"
+			      : r->buffers.n && *r->buffers.data[0].clock ? r->buffers.data[0].clock
+									  : r->t.clock;
 	pool_run(jobs.list.n, 0, walk_cpu, &jobs);
 	make_types(r, &jobs);
 	add_up(r, &jobs);
@@ -316,9 +359,4 @@ int scan_pages(struct reader *r, struct err *e)
 	for (size_t i = 0; !r->graph && i < r->buffers.n; i++)
 		r->source.n_chunks += r->buffers.data[i].n_cpus;
 	return 0;
-}
-
-uint32_t tracedat_type(const struct source *s, uint16_t id)
-{
-	return reader_of(s)->type_of[id];
 }

@@ -112,18 +112,6 @@ void reader_close(struct source *s)
 	free(r);
 }
 
-static int tracedat_open_file(const char *path, struct err *e)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), code = errno;
-
-	if (fd >= 0)
-		return fd;
-	err_set(e, code, "cannot open %s: %s", path, strerror(code));
-	if (code == ENOENT)
-		err_hint(e, "kymo ftrace record makes one; -i FILE reads another");
-	return -code;
-}
-
 static int map_file(struct reader *r, int fd, const char *path, struct err *e)
 {
 	struct stat st;
@@ -372,18 +360,17 @@ int tracedat_open_fd(int fd, const char *path, struct source **ret, struct err *
 	return open_with(tracedat_load, fd, path, ret, e);
 }
 
-int tracedat_open(const char *path, struct source **ret, struct err *e)
-{
-	AUTO_CLOSE int fd = tracedat_open_file(path, e);
-
-	return fd < 0 ? fd : tracedat_open_fd(fd, path, ret, e);
-}
-
 int tracedat_open_raw(const char *path, struct source **ret, struct err *e)
 {
-	AUTO_CLOSE int fd = tracedat_open_file(path, e);
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int code = errno;
 
-	return fd < 0 ? fd : open_with(load_start, fd, path, ret, e);
+	if (fd >= 0)
+		return open_with(load_start, fd, path, ret, e);
+	err_set(e, code, "cannot open %s: %s", path, strerror(code));
+	if (code == ENOENT)
+		err_hint(e, "kymo ftrace record makes one; -i FILE reads another");
+	return -code;
 }
 
 struct cut tracedat_raw_at(const struct source *s, uint64_t offset)

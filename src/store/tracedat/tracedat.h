@@ -9,7 +9,8 @@
  *
  * As a source: records with the stack that was taken with them as their call chain;
  * functions of function_graph as they end, with the functions they were called
- * from and the time they themselves took.
+ * from and the time they themselves took. Where all events are asked for, records of stacks
+ * follow the sample that has them, and those without a format are there, as EVENT_OTHER.
  */
 #ifndef KYMO_STORE_TRACEDAT_TRACEDAT_H
 #define KYMO_STORE_TRACEDAT_TRACEDAT_H
@@ -17,12 +18,13 @@
 #include "event/trace.h"
 #include "store/tracedat/ringbuf.h"
 
-/* On failure *ret is untouched. */
-int tracedat_open(const char *path, struct source **ret, struct err *e);
-/* The same of a file that is open, which stays so. path is what messages call it. */
+/*
+ * The file stays open; path is what messages call it (source_open() opens those of any kind). On
+ * failure *ret is untouched.
+ */
 int tracedat_open_fd(int fd, const char *path, struct source **ret, struct err *e);
 
-/* What trace.dat has beyond the model; s must come from tracedat_open(). */
+/* What trace.dat has beyond the model; s must come from there. */
 
 struct tracedat_cpu {
 	uint32_t cpu;
@@ -65,6 +67,8 @@ struct tracedat {
 	bool has_date;
 	uint64_t first_stamp;	      /* before any offset; of all buffers */
 	uint32_t tsc_mult, tsc_shift; /* 0: stamps are no tsc to be converted */
+	uint64_t hz;		      /* as tracedat_set_clock() has it */
+	bool raw_time;
 	uint64_t trace_id;
 	char *const *maps; /* what processes had mapped, a text each */
 	size_t n_maps;
@@ -80,11 +84,16 @@ struct tracedat {
 };
 const struct tracedat *tracedat_of(const struct source *s);
 
-/* A record's number of its format, and its thread; false when it is too short for them. */
-bool tracedat_head(const struct tracedat *t, const struct ringbuf_record *r, uint16_t *id,
-		   int32_t *pid);
-/* Index into trace->types; UINT32_MAX when the file has no such format. */
-uint32_t tracedat_type(const struct source *s, uint16_t id);
+/*
+ * How stamps become times, where that is not to be as the file says; before anything is read. Said
+ * again, offsets add up.
+ */
+struct tracedat_clock {
+	int64_t offset;	   /* ns that are added */
+	uint64_t hz;	   /* the ticks of a second; 0: as recorded */
+	bool raw, no_date; /* stamps as they were written; without what makes them dates */
+};
+void tracedat_set_clock(struct source *s, const struct tracedat_clock *c);
 /* The time in ns that a record's own stamp stands for; the stamp itself for counters. */
 uint64_t tracedat_time(const struct tracedat *t, uint64_t stamp);
 
@@ -93,19 +102,5 @@ bool tracedat_in_ns(const struct tracedat *t);
 
 /* A print format without the kernel's functions that report prints by what they are given. */
 const char *tracedat_print_fmt(struct arena *a, const char *fmt);
-
-/* The records of one or more buffers in time order; equal times by buffer, then by CPU. */
-struct tracedat_record {
-	struct ringbuf_record r;
-	uint32_t cpu, buffer;
-};
-struct tracedat_walk;
-/* buffer: SIZE_MAX for all of them. wants(ctx, cpu) tells which CPUs; NULL: all. */
-struct tracedat_walk *tracedat_walk_new(const struct source *s, size_t buffer,
-					bool (*wants)(void *ctx, uint32_t cpu), void *ctx);
-/* The next record, without taking it; false at the end. */
-bool tracedat_walk_peek(struct tracedat_walk *w, struct tracedat_record *ret);
-bool tracedat_walk_next(struct tracedat_walk *w, struct tracedat_record *ret);
-void tracedat_walk_free(struct tracedat_walk *w);
 
 #endif

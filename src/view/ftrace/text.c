@@ -12,15 +12,6 @@
 
 #define NAME_WIDTH 20
 
-/* common_flags */
-enum {
-	FLAG_IRQS_OFF = 1,
-	FLAG_IRQS_NOSUPPORT = 2,
-	FLAG_NEED_RESCHED = 4,
-	FLAG_HARDIRQ = 8,
-	FLAG_SOFTIRQ = 16
-};
-
 static const char *resolve(void *ctx, uint64_t addr, uint64_t *start, const char **module)
 {
 	const struct ftrace_name *n = ftrace_names_find(ctx, addr);
@@ -32,17 +23,21 @@ static const char *resolve(void *ctx, uint64_t addr, uint64_t *start, const char
 	return n->name;
 }
 
-struct ftrace_text *ftrace_text_new(const struct ftrace_text_opts *o, const struct ftrace_heads *h,
-				    void *tep, struct ftrace_names *names)
+struct ftrace_text *ftrace_text_new(const struct ftrace_text_opts *o, const struct trace *trace,
+				    struct ftrace_names *names)
 {
 	struct ftrace_text *t = mem_alloc(sizeof(*t));
 
 	t->opts = *o;
-	t->heads = *h;
-	t->tep = tep;
 	t->names = names;
-	if (names)
-		text_set_resolver(tep, resolve, names);
+	t->types = trace->types;
+	t->n_kinds = trace->n_types;
+	t->kind = mem_alloc((t->n_kinds + 1) * sizeof(*t->kind));
+	for (size_t i = 0; i < t->n_kinds; i++) {
+		t->kind[i].name_n = strlen(trace->types[i].event);
+		ftrace_handler_find(t, &trace->types[i], &t->kind[i]);
+	}
+	text_set_resolver(o->tep, resolve, names);
 	return t;
 }
 
@@ -53,49 +48,51 @@ void ftrace_text_free(struct ftrace_text *t)
 	vec_each (&t->stacks, s)
 		free(s->name);
 	vec_free(&t->stacks);
-	vec_free(&t->kind);
-	map_free(&t->kinds);
+	free(t->kind);
 	vec_free(&t->comms);
 	strtab_free(&t->comm_names);
 	strbuf_free(&t->b);
 	free(t);
 }
 
-struct ftrace_kind *ftrace_kind_of(const struct ftrace_text *t, const struct event_type *type)
+void ftrace_text_raw(struct ftrace_text *t, size_t type)
 {
-	const uint64_t *at = type ? map_find(&t->kinds, (uintptr_t)type) : NULL;
-
-	return at ? &t->kind.data[*at - 1] : NULL;
+	t->kind[type].raw = true;
 }
 
-void ftrace_text_type(struct ftrace_text *t, const struct event_type *type)
+void ftrace_text_plain(struct ftrace_text *t, size_t type)
 {
-	uint64_t *at = map_at(&t->kinds, (uintptr_t)type);
-	struct ftrace_kind *k;
-
-	if (*at)
-		return;
-	k = vec_add(&t->kind);
-	*at = t->kind.n;
-	k->type = type;
-	k->name_n = strlen(type->event);
-	ftrace_handler_find(t, k);
+	t->kind[type].handler = NULL;
 }
 
-void ftrace_text_raw(struct ftrace_text *t, const struct event_type *type)
+bool ftrace_text_number(const struct field *f, const struct event *ev, uint64_t *ret)
 {
-	struct ftrace_kind *k = ftrace_kind_of(t, type);
+	int64_t v;
 
-	if (k)
-		k->raw = true;
+	if (!f || !field_int(f, ev->raw, ev->raw_size, &v))
+		return false;
+	*ret = (uint64_t)v;
+	return true;
 }
 
-void ftrace_text_plain(struct ftrace_text *t, const struct event_type *type)
+uint64_t ftrace_text_word(const struct ftrace_text *t, const struct event *ev, uint32_t at)
 {
-	struct ftrace_kind *k = ftrace_kind_of(t, type);
+	const uint8_t *p = (const uint8_t *)ev->raw + at;
+	uint64_t v64;
+	uint32_t v32;
 
-	if (k)
-		k->handler = NULL;
+	if (t->opts.long_size == 4) {
+		memcpy(&v32, p, 4);
+		return t->opts.swap ? __builtin_bswap32(v32) : v32;
+	}
+	memcpy(&v64, p, 8);
+	return t->opts.swap ? __builtin_bswap64(v64) : v64;
+}
+
+bool ftrace_text_bad(struct ftrace_text *t)
+{
+	strbuf_putc(&t->b, '!');
+	return false;
 }
 
 /* Halved as bsearch() does, so that of several names the same one is met. */
@@ -133,6 +130,7 @@ void ftrace_text_comm(struct ftrace_text *t, int32_t pid, const char *name, size
 		t->comms.data[at] = t->comms.data[at - 1];
 	if (t->comms_sorted)
 		t->comms.data[at] = c;
+	t->cache[(uint32_t)pid % ARRAY_SIZE(t->cache)].pid = 0;
 }
 
 void ftrace_text_comms(struct ftrace_text *t, const char *text, size_t n)
@@ -171,14 +169,19 @@ static void sort_comms(struct ftrace_text *t)
 
 const char *ftrace_text_comm_of(struct ftrace_text *t, int32_t pid)
 {
+	size_t slot = (uint32_t)pid % ARRAY_SIZE(t->cache);
 	const struct ftrace_comm *c;
 
 	if (!pid)
 		return "<idle>";
+	if (t->cache[slot].pid == pid)
+		return t->cache[slot].name;
 	if (!t->comms_sorted)
 		sort_comms(t);
 	c = find_comm(t, pid);
-	return c ? strtab_get(&t->comm_names, c->name) : "<...>";
+	t->cache[slot].pid = pid;
+	t->cache[slot].name = c ? strtab_get(&t->comm_names, c->name) : "<...>";
+	return t->cache[slot].name;
 }
 
 /* %-5d */
@@ -199,10 +202,9 @@ static void put_pid(struct out *o, int32_t pid)
 		out_pad(o, 5 - n);
 }
 
-static void ftrace_text_put_task(struct ftrace_text *t, const struct ftrace_record *rec,
-				 struct out *o)
+static void ftrace_text_put_task(struct ftrace_text *t, const struct event *ev, struct out *o)
 {
-	const char *comm = ftrace_text_comm_of(t, rec->pid);
+	const char *comm = ftrace_text_comm_of(t, ev->tid);
 	size_t n = strlen(comm);
 
 	if (t->opts.latency) {
@@ -213,35 +215,30 @@ static void ftrace_text_put_task(struct ftrace_text *t, const struct ftrace_reco
 		out_right(o, comm, 16);
 	}
 	out_putc(o, '-');
-	put_pid(o, rec->pid);
+	put_pid(o, ev->tid);
 	if (t->opts.latency) {
 		out_putc(o, ' ');
-		out_u64(o, rec->cpu, 3);
+		out_u64(o, ev->cpu, 3);
 	} else {
 		out_add(o, " [", 2);
-		out_zeros(o, rec->cpu, 3);
+		out_zeros(o, ev->cpu, 3);
 		out_putc(o, ']');
 	}
 }
 
-static void put_latency(struct ftrace_text *t, const struct ftrace_record *rec, struct out *o)
+static void put_latency(struct ftrace_text *t, const struct event *ev, struct out *o)
 {
-	const struct ftrace_heads *h = &t->heads;
-	unsigned flags = 0, count = 0;
+	unsigned flags = ev->irq_state, count = ev->preempt_count;
 	bool hard, soft;
 
-	if (rec->r.size > h->flags_at && rec->r.size > h->preempt_at) {
-		flags = rec->r.data[h->flags_at];
-		count = rec->r.data[h->preempt_at];
-	}
 	if (t->opts.raw) {
 		out_printf(o, "-0x%x", flags);
 		return;
 	}
-	hard = flags & FLAG_HARDIRQ;
-	soft = flags & FLAG_SOFTIRQ;
-	out_putc(o, flags & FLAG_IRQS_OFF ? 'd' : flags & FLAG_IRQS_NOSUPPORT ? 'X' : '.');
-	out_putc(o, flags & FLAG_NEED_RESCHED ? 'N' : '.');
+	hard = flags & EVENT_IN_HARDIRQ;
+	soft = flags & EVENT_IN_SOFTIRQ;
+	out_putc(o, flags & EVENT_IRQS_OFF ? 'd' : flags & EVENT_IRQS_NOT_KNOWN ? 'X' : '.');
+	out_putc(o, flags & EVENT_NEED_RESCHED ? 'N' : '.');
 	out_putc(o, hard && soft ? 'H' : hard ? 'h' : soft ? 's' : '.');
 	if (count & 0xf)
 		out_hex(o, count & 0xf, 1);
@@ -293,54 +290,55 @@ static void put_diff(struct ftrace_text *t, uint64_t time, struct out *o)
 	out_printf(o, " %-8s", buf);
 }
 
-static void put_info(struct ftrace_text *t, const struct ftrace_record *rec,
-		     const struct ftrace_next *next, struct out *o)
+static void put_info(struct ftrace_text *t, const struct event *ev, struct out *o)
 {
+	const struct event_type *type = &t->types[ev->type];
 	const struct ftrace_kind *k = t->now;
 	bool more = true;
 
 	strbuf_reset(&t->b);
 	if (t->opts.raw || k->raw) {
-		text_fields(t->tep, rec->type, rec->r.data, rec->r.size, &t->b);
+		text_fields(t->opts.tep, type, ev->raw, ev->raw_size, &t->b);
 		more = false;
 	} else if (k->handler) {
-		more = k->handler(t, rec, next);
+		more = k->handler(t, ev);
 	}
 	if (more)
-		text_print(t->tep, rec->type, rec->r.data, rec->r.size, &t->b);
+		text_print(t->opts.tep, type, ev->raw, ev->raw_size, &t->b);
 	if (t->b.n && t->b.data[t->b.n - 1] == '\n')
 		t->b.n--;
 	if (t->b.n)
 		out_add(o, t->b.data, t->b.n);
 }
 
-void ftrace_text_line(struct ftrace_text *t, const struct ftrace_record *rec,
-		      const struct ftrace_next *next, struct out *o)
+void ftrace_text_line(struct ftrace_text *t, const struct event *ev, int64_t missed,
+		      const struct event *end, struct out *o)
 {
-	t->now = ftrace_kind_of(t, rec->type);
-	if (rec->r.missed > 0)
-		out_printf(o, "CPU:%u [%lld EVENTS DROPPED]\n", rec->cpu, (long long)rec->r.missed);
-	else if (rec->r.missed < 0)
-		out_printf(o, "CPU:%u [EVENTS DROPPED]\n", rec->cpu);
-	if (t->opts.boundaries && rec->r.first)
-		out_printf(o, "CPU:%u [SUBBUFFER START]\n", rec->cpu);
-	ftrace_text_put_task(t, rec, o);
+	t->now = ftrace_kind_of(t, ev);
+	t->end = end;
+	if (missed > 0)
+		out_printf(o, "CPU:%u [%lld EVENTS DROPPED]\n", ev->cpu, (long long)missed);
+	else if (missed < 0)
+		out_printf(o, "CPU:%u [EVENTS DROPPED]\n", ev->cpu);
+	if (t->opts.boundaries && ev->have & EVENT_STARTS_PAGE)
+		out_printf(o, "CPU:%u [SUBBUFFER START]\n", ev->cpu);
+	ftrace_text_put_task(t, ev, o);
 	if (t->opts.latency)
-		put_latency(t, rec, o);
+		put_latency(t, ev, o);
 	if (!t->opts.raw_time)
 		out_putc(o, ' ');
-	ftrace_text_time(rec->time, t->opts.raw_time, t->opts.nsec, o);
+	ftrace_text_time(ev->time, t->opts.raw_time, t->opts.nsec, o);
 	out_putc(o, ':');
 	if (t->opts.diff)
-		put_diff(t, rec->time, o);
+		put_diff(t, ev->time, o);
 	if (!t->now) {
 		out_puts(o, " [UNKNOWN EVENT]");
 		return;
 	}
 	out_putc(o, ' ');
-	out_add(o, rec->type->event, t->now->name_n);
+	out_add(o, t->types[ev->type].event, t->now->name_n);
 	out_add(o, ": ", 2);
 	if (t->now->name_n < NAME_WIDTH)
 		out_pad(o, NAME_WIDTH - t->now->name_n);
-	put_info(t, rec, next, o);
+	put_info(t, ev, o);
 }

@@ -11,13 +11,14 @@
 #include <stdint.h>
 
 #include "base/out.h"
-#include "event/type.h"
-#include "store/tracedat/ringbuf.h"
+#include "base/vec.h"
+#include "event/trace.h"
 #include "view/ftrace/names.h"
 
-struct tasks;
-
 struct ftrace_text_opts {
+	void *tep;			/* of the recording (event/text.h) */
+	uint32_t long_size;		/* of its machine: 4 or 8 */
+	bool swap;			/* which was of the other endian */
 	bool latency;			/* narrow columns with what interrupts were doing */
 	bool nsec;			/* nine digits instead of six */
 	bool raw_time;			/* stamps are no times */
@@ -31,31 +32,15 @@ struct ftrace_text_opts {
 	const struct tasks *mapped;	/* user stacks as files and offsets; NULL: addresses */
 };
 
-/* Where all records have these. */
-struct ftrace_heads {
-	uint32_t type_at, pid_at, flags_at, preempt_at, long_size;
-	bool swap;
-};
-
-struct ftrace_record {
-	struct ringbuf_record r;
-	uint64_t time; /* as it is shown */
-	uint32_t cpu;
-	const struct event_type *type; /* NULL: not known */
-	int32_t pid;
-};
-
 struct ftrace_text;
-/* names may be NULL; both are kept, not owned. tep: of event/text.h. */
-struct ftrace_text *ftrace_text_new(const struct ftrace_text_opts *o, const struct ftrace_heads *h,
-				    void *tep, struct ftrace_names *names);
+/* names may be NULL; both are kept, not owned. */
+struct ftrace_text *ftrace_text_new(const struct ftrace_text_opts *o, const struct trace *trace,
+				    struct ftrace_names *names);
 void ftrace_text_free(struct ftrace_text *t);
 
-/* All types before the first line; the pointer is how records name them. */
-void ftrace_text_type(struct ftrace_text *t, const struct event_type *type);
-/* These events by their fields, or by their print format. */
-void ftrace_text_raw(struct ftrace_text *t, const struct event_type *type);
-void ftrace_text_plain(struct ftrace_text *t, const struct event_type *type);
+/* A type's events by their fields, or by their print format. */
+void ftrace_text_raw(struct ftrace_text *t, size_t type);
+void ftrace_text_plain(struct ftrace_text *t, size_t type);
 
 /* "PID NAME" lines of saved_cmdlines; what is known already stays. */
 void ftrace_text_comms(struct ftrace_text *t, const char *text, size_t n);
@@ -67,16 +52,41 @@ const char *ftrace_text_comm_of(struct ftrace_text *t, int32_t pid);
 void ftrace_text_time(uint64_t time, bool raw, bool nsec, struct out *out);
 
 /*
- * One record, without the newline at the end. peek gives the record that comes
- * next, false when there is none, and take makes it be passed over: a function that
- * ends at once is one line.
+ * One event, without the newline at the end. missed: events that were lost before it, -1: nobody
+ * knows how many. A function that ends at once is one line: end is the event that says so.
  */
-struct ftrace_next {
-	bool (*peek)(void *ctx, struct ftrace_record *ret);
-	void (*take)(void *ctx);
-	void *ctx;
+void ftrace_text_line(struct ftrace_text *t, const struct event *ev, int64_t missed,
+		      const struct event *end, struct out *out);
+
+/* Does its line depend on what comes next: is it the begin of a function? */
+bool ftrace_text_waits(const struct ftrace_text *t, const struct event *ev);
+/* Is this the end of such a call? */
+bool ftrace_text_ends(const struct ftrace_text *t, const struct event *entry,
+		      const struct event *ev);
+
+/*
+ * Events on their way to lines, in order. Those of which the line depends on the next event of the
+ * same part wait for it, and others behind them.
+ */
+struct ftrace_waiting;
+struct ftrace_line {
+	struct ftrace_text *text;
+	const struct event *ev, *end;
+	int64_t missed;
 };
-void ftrace_text_line(struct ftrace_text *t, const struct ftrace_record *rec,
-		      const struct ftrace_next *next, struct out *out);
+typedef int ftrace_line_fn(void *ctx, const struct ftrace_line *l);
+struct ftrace_queue {
+	ftrace_line_fn *fn; /* non-zero ends it */
+	void *ctx;
+	VEC(struct ftrace_waiting) list;
+	size_t first, n_waiting;
+	int64_t missed; /* EVENT_LOST that the next event tells */
+};
+/* shown: false only has it end the wait of the one before. */
+int ftrace_queue_add(struct ftrace_queue *q, struct ftrace_text *t, const struct event *ev,
+		     bool shown);
+/* What waits is shown as it is. */
+int ftrace_queue_flush(struct ftrace_queue *q);
+void ftrace_queue_free(struct ftrace_queue *q);
 
 #endif

@@ -36,15 +36,7 @@ enum {
 	IS_FUA = 1 << 15
 };
 
-static bool ftrace_text_blk_number(const struct ftrace_text *t, const struct ftrace_record *rec,
-				   int which, int64_t *ret)
-{
-	const struct field *f = t->now->field[which];
-
-	return f && field_int(f, rec->r.data, rec->r.size, ret);
-}
-
-static void ftrace_text_blk_kind_of(unsigned what, int64_t bytes, char *s)
+static void blk_kind(unsigned what, uint64_t bytes, char *s)
 {
 	if (what & IS_FLUSH)
 		*s++ = 'F';
@@ -61,23 +53,23 @@ static void ftrace_text_blk_kind_of(unsigned what, int64_t bytes, char *s)
 }
 
 /* Big-endian numbers behind the record; 0 when it is too short. */
-static uint64_t ftrace_text_blk_extra(const struct ftrace_text *t, const struct ftrace_record *rec,
-				      unsigned at, unsigned size)
+static uint64_t blk_extra(const struct ftrace_text *t, const struct event *ev, unsigned at,
+			  unsigned size)
 {
 	const struct field *f = t->now->field[F_DATA];
 	uint64_t v = 0;
 
-	if (!f || rec->r.size < f->offset || rec->r.size - f->offset < at + size)
+	if (!f || ev->raw_size < f->offset || ev->raw_size - f->offset < at + size)
 		return 0;
 	for (unsigned i = 0; i < size; i++)
-		v = v << 8 | rec->r.data[f->offset + at + i];
+		v = v << 8 | ((const uint8_t *)ev->raw)[f->offset + at + i];
 	return v;
 }
 
-static void put_rest(struct ftrace_text *t, const struct ftrace_record *rec, enum says says,
-		     uint64_t sector, uint64_t sectors, const char *comm)
+static void put_rest(struct ftrace_text *t, const struct event *ev, enum says says, uint64_t sector,
+		     uint64_t sectors, const char *comm)
 {
-	int64_t error = 0;
+	uint64_t error = 0;
 
 	switch (says) {
 	case GENERIC:
@@ -86,48 +78,43 @@ static void put_rest(struct ftrace_text *t, const struct ftrace_record *rec, enu
 		strbuf_printf(&t->b, "[%s]", comm);
 		break;
 	case WITH_ERROR:
-		ftrace_text_blk_number(t, rec, F_ERROR, &error);
+		ftrace_text_number(t->now->field[F_ERROR], ev, &error);
 		strbuf_printf(&t->b, "%" PRIu64 " ", sector);
 		if (sectors)
 			strbuf_printf(&t->b, "+ %" PRIu64 " ", sectors);
 		strbuf_printf(&t->b, "[%d]", (int)(int16_t)error);
 		break;
 	case PLUG: strbuf_printf(&t->b, "[%s]", comm); break;
-	case UNPLUG:
-		strbuf_printf(&t->b, "[%s] %" PRIu64, comm, ftrace_text_blk_extra(t, rec, 0, 8));
-		break;
+	case UNPLUG: strbuf_printf(&t->b, "[%s] %" PRIu64, comm, blk_extra(t, ev, 0, 8)); break;
 	case SPLIT:
 		strbuf_printf(&t->b, "%" PRIu64 " / %" PRIu64 " [%s]", sector,
-			      ftrace_text_blk_extra(t, rec, 0, 8), comm);
+			      blk_extra(t, ev, 0, 8), comm);
 		break;
 	case REMAP:
 		strbuf_printf(&t->b, "%" PRIu64 " + %" PRIu64 " <- (%u,%u) %" PRIu64, sector,
-			      sectors, (unsigned)ftrace_text_blk_extra(t, rec, 0, 4) >> 20,
-			      (unsigned)ftrace_text_blk_extra(t, rec, 0, 4) & 0xfffff,
-			      ftrace_text_blk_extra(t, rec, 8, 8));
+			      sectors, (unsigned)blk_extra(t, ev, 0, 4) >> 20,
+			      (unsigned)blk_extra(t, ev, 0, 4) & 0xfffff, blk_extra(t, ev, 8, 8));
 		break;
 	}
 }
 
-bool ftrace_put_blk(struct ftrace_text *t, const struct ftrace_record *rec,
-		    const struct ftrace_next *next)
+bool ftrace_put_blk(struct ftrace_text *t, const struct event *ev)
 {
-	int64_t sector, bytes, action, device;
+	uint64_t sector, bytes, action, device;
 	unsigned act;
 	char kind[8];
 
-	(void)next;
-	if (t->opts.plain && ftrace_text_blk_number(t, rec, F_PID, &action)) {
-		strbuf_printf(&t->b, "%" PRId64, action);
+	if (t->opts.plain && ftrace_text_number(t->now->field[F_PID], ev, &action)) {
+		strbuf_printf(&t->b, "%" PRId64, (int64_t)action);
 		return false;
 	}
-	if (!ftrace_text_blk_number(t, rec, F_SECTOR, &sector) ||
-	    !ftrace_text_blk_number(t, rec, F_BYTES, &bytes) ||
-	    !ftrace_text_blk_number(t, rec, F_ACTION, &action) ||
-	    !ftrace_text_blk_number(t, rec, F_DEVICE, &device))
+	if (!ftrace_text_number(t->now->field[F_SECTOR], ev, &sector) ||
+	    !ftrace_text_number(t->now->field[F_BYTES], ev, &bytes) ||
+	    !ftrace_text_number(t->now->field[F_ACTION], ev, &action) ||
+	    !ftrace_text_number(t->now->field[F_DEVICE], ev, &device))
 		return true;
 	act = (unsigned)action & 0xffff;
-	ftrace_text_blk_kind_of((unsigned)((uint32_t)action >> 16), bytes, kind);
+	blk_kind((unsigned)((uint32_t)action >> 16), bytes, kind);
 	strbuf_printf(&t->b, "%3u,%-3u ", (unsigned)((uint32_t)device >> 20),
 		      (unsigned)device & 0xfffff);
 	if (!act || act >= ARRAY_SIZE(actions)) {
@@ -135,7 +122,7 @@ bool ftrace_put_blk(struct ftrace_text *t, const struct ftrace_record *rec,
 		return false;
 	}
 	strbuf_printf(&t->b, "%2s %3s ", actions[act].letter, kind);
-	put_rest(t, rec, actions[act].says, (uint64_t)sector, (uint64_t)(uint32_t)bytes >> 9,
-		 ftrace_text_comm_of(t, rec->pid));
+	put_rest(t, ev, actions[act].says, sector, (uint32_t)bytes >> 9,
+		 ftrace_text_comm_of(t, ev->tid));
 	return false;
 }

@@ -8,17 +8,6 @@
 
 #define INDENT 2 /* of function_graph, for each depth */
 
-static bool ftrace_text_events_number(const struct field *f, const struct ftrace_record *rec,
-				      uint64_t *ret)
-{
-	int64_t v;
-
-	if (!f || !field_int(f, rec->r.data, rec->r.size, &v))
-		return false;
-	*ret = (uint64_t)v;
-	return true;
-}
-
 static void put_spaces(struct strbuf *b, uint64_t n)
 {
 	static const char blanks[] =
@@ -104,21 +93,18 @@ static void put_function(struct ftrace_text *t, const struct ftrace_name *n, uin
 		strbuf_printf(&t->b, "+0x%x ", (int)(addr - n->addr));
 }
 
-static bool put_call(struct ftrace_text *t, const struct ftrace_record *rec)
+static bool put_call(struct ftrace_text *t, const struct event *ev)
 {
 	const struct ftrace_name *func, *parent;
 	uint64_t ip, parent_ip;
 
-	if (!ftrace_text_events_number(t->now->field[FN_IP], rec, &ip) ||
-	    !ftrace_text_events_number(t->now->field[FN_PARENT], rec, &parent_ip)) {
-		strbuf_putc(&t->b, '!');
-		return false;
-	}
+	if (!ftrace_text_number(t->now->field[FN_IP], ev, &ip) ||
+	    !ftrace_text_number(t->now->field[FN_PARENT], ev, &parent_ip))
+		return ftrace_text_bad(t);
 	func = ftrace_names_find(t->names, ip);
 	parent = ftrace_names_find(t->names, parent_ip);
 	if (parent && !t->opts.no_indent)
-		put_spaces(&t->b,
-			   3 * depth_of(t, parent->name, func ? func->name : NULL, rec->cpu));
+		put_spaces(&t->b, 3 * depth_of(t, parent->name, func ? func->name : NULL, ev->cpu));
 	put_function(t, func, ip);
 	if (t->opts.parent) {
 		strbuf_puts(&t->b, " <-- ");
@@ -127,30 +113,24 @@ static bool put_call(struct ftrace_text *t, const struct ftrace_record *rec)
 	return true;
 }
 
-static bool ftrace_text_events_function(struct ftrace_text *t, const struct ftrace_record *rec,
-					const struct ftrace_next *next)
+static bool ftrace_text_events_function(struct ftrace_text *t, const struct event *ev)
 {
-	(void)next;
-	put_call(t, rec);
+	put_call(t, ev);
 	return false;
 }
 
 /* A function that was called again and again: only the last time is told. */
-static bool repeats(struct ftrace_text *t, const struct ftrace_record *rec,
-		    const struct ftrace_next *next)
+static bool repeats(struct ftrace_text *t, const struct event *ev)
 {
 	uint64_t count, top, bottom, time;
 
-	(void)next;
-	if (!put_call(t, rec))
+	if (!put_call(t, ev))
 		return false;
-	if (!ftrace_text_events_number(t->now->field[FN_COUNT], rec, &count) ||
-	    !ftrace_text_events_number(t->now->field[FN_TOP], rec, &top) ||
-	    !ftrace_text_events_number(t->now->field[FN_BOTTOM], rec, &bottom)) {
-		strbuf_putc(&t->b, '!');
-		return false;
-	}
-	time = rec->time - (top << 32 | bottom);
+	if (!ftrace_text_number(t->now->field[FN_COUNT], ev, &count) ||
+	    !ftrace_text_number(t->now->field[FN_TOP], ev, &top) ||
+	    !ftrace_text_number(t->now->field[FN_BOTTOM], ev, &bottom))
+		return ftrace_text_bad(t);
+	time = ev->time - (top << 32 | bottom);
 	strbuf_printf(&t->b, " (count: %" PRIu64 "  last_ts: ", count);
 	if (t->opts.raw_time)
 		put_dec(&t->b, time);
@@ -166,25 +146,20 @@ static bool repeats(struct ftrace_text *t, const struct ftrace_record *rec,
 
 /* --- stacks --- */
 
-static bool ftrace_text_events_stack(struct ftrace_text *t, const struct ftrace_record *rec,
-				     const struct ftrace_next *next)
+static bool ftrace_text_events_stack(struct ftrace_text *t, const struct event *ev)
 {
 	const struct field *f = t->now->field[0];
-	uint32_t step = t->heads.long_size;
+	uint32_t step = t->opts.long_size;
 
-	(void)next;
 	if (!f) {
 		strbuf_puts(&t->b, "<CANT FIND FIELD caller>");
 		return false;
 	}
 	strbuf_puts(&t->b, "<stack trace >\n");
-	for (uint32_t at = f->offset; at + step <= rec->r.size; at += step) {
+	for (uint32_t at = f->offset; at + step <= ev->raw_size; at += step) {
+		uint64_t v = ftrace_text_word(t, ev, at);
 		const struct ftrace_name *name;
-		uint64_t v = 0;
 
-		memcpy(&v, rec->r.data + at, step);
-		if (t->heads.swap)
-			v = step == 8 ? __builtin_bswap64(v) : __builtin_bswap32((uint32_t)v);
 		if ((step == 8 && v == UINT64_MAX) || (int32_t)v == -1)
 			break;
 		name = ftrace_names_find(t->names, v);
@@ -200,6 +175,8 @@ static bool ftrace_text_events_stack(struct ftrace_text *t, const struct ftrace_
 }
 
 /* --- function_graph --- */
+
+static ftrace_handler graph_entry;
 
 enum { GRAPH_FUNC, GRAPH_DEPTH, GRAPH_BEGIN, GRAPH_END };
 
@@ -248,39 +225,38 @@ static void put_graph_name(struct ftrace_text *t, uint64_t func, const char *aft
 		strbuf_printf(&t->b, " (%" PRId64 ")", (int64_t)depth);
 }
 
-/* Is the next record the end of this very call? */
-static bool ends_at_once(struct ftrace_text *t, const struct ftrace_record *rec, uint64_t func,
-			 const struct ftrace_next *next, uint64_t *took)
+bool ftrace_text_waits(const struct ftrace_text *t, const struct event *ev)
 {
-	struct ftrace_record end;
-	const struct ftrace_kind *k;
-	uint64_t end_func, from, to;
+	const struct ftrace_kind *k = ftrace_kind_of(t, ev);
 
-	if (!next || !next->peek(next->ctx, &end) || end.pid != rec->pid ||
-	    !(k = ftrace_kind_of(t, end.type)) ||
-	    !match_tracepoint(end.type, "ftrace", "funcgraph_exit") ||
-	    !ftrace_text_events_number(k->field[GRAPH_FUNC], &end, &end_func) || end_func != func)
-		return false;
-	next->take(next->ctx);
-	*took = ftrace_text_events_number(k->field[GRAPH_BEGIN], &end, &from) &&
-				ftrace_text_events_number(k->field[GRAPH_END], &end, &to)
-			? to - from
-			: 0;
-	return true;
+	return k && k->handler == graph_entry && !t->opts.raw && !k->raw;
 }
 
-static bool graph_entry(struct ftrace_text *t, const struct ftrace_record *rec,
-			const struct ftrace_next *next)
+bool ftrace_text_ends(const struct ftrace_text *t, const struct event *entry,
+		      const struct event *ev)
 {
-	uint64_t func, depth, took;
+	const struct ftrace_kind *k = ftrace_kind_of(t, ev);
+	uint64_t func, end;
 
-	if (!ftrace_text_events_number(t->now->field[GRAPH_FUNC], rec, &func) ||
-	    !ftrace_text_events_number(t->now->field[GRAPH_DEPTH], rec, &depth)) {
-		strbuf_putc(&t->b, '!');
-		return false;
-	}
-	if (ends_at_once(t, rec, func, next, &took)) {
-		put_took(&t->b, took);
+	return k && k->graph_exit && entry->tid == ev->tid &&
+	       ftrace_text_number(k->field[GRAPH_FUNC], ev, &end) &&
+	       ftrace_text_number(ftrace_kind_of(t, entry)->field[GRAPH_FUNC], entry, &func) &&
+	       func == end;
+}
+
+static bool graph_entry(struct ftrace_text *t, const struct event *ev)
+{
+	uint64_t func, depth, from, to;
+	const struct ftrace_kind *k = t->end ? ftrace_kind_of(t, t->end) : NULL;
+
+	if (!ftrace_text_number(t->now->field[GRAPH_FUNC], ev, &func) ||
+	    !ftrace_text_number(t->now->field[GRAPH_DEPTH], ev, &depth))
+		return ftrace_text_bad(t);
+	if (k) {
+		put_took(&t->b, ftrace_text_number(k->field[GRAPH_BEGIN], t->end, &from) &&
+						ftrace_text_number(k->field[GRAPH_END], t->end, &to)
+					? to - from
+					: 0);
 		put_graph_name(t, func, "();", depth);
 	} else {
 		strbuf_puts(&t->b, "             |  ");
@@ -289,24 +265,20 @@ static bool graph_entry(struct ftrace_text *t, const struct ftrace_record *rec,
 	return false;
 }
 
-static bool graph_exit(struct ftrace_text *t, const struct ftrace_record *rec,
-		       const struct ftrace_next *next)
+static bool graph_exit(struct ftrace_text *t, const struct event *ev)
 {
 	uint64_t func, depth, from, to;
 	const char *name;
 
-	(void)next;
-	if (!ftrace_text_events_number(t->now->field[GRAPH_BEGIN], rec, &from) ||
-	    !ftrace_text_events_number(t->now->field[GRAPH_END], rec, &to) ||
-	    !ftrace_text_events_number(t->now->field[GRAPH_DEPTH], rec, &depth)) {
-		strbuf_putc(&t->b, '!');
-		return false;
-	}
+	if (!ftrace_text_number(t->now->field[GRAPH_BEGIN], ev, &from) ||
+	    !ftrace_text_number(t->now->field[GRAPH_END], ev, &to) ||
+	    !ftrace_text_number(t->now->field[GRAPH_DEPTH], ev, &depth))
+		return ftrace_text_bad(t);
 	put_took(&t->b, to - from);
 	put_spaces(&t->b, depth * INDENT);
 	strbuf_putc(&t->b, '}');
 	if (t->opts.tail) {
-		if (!ftrace_text_events_number(t->now->field[GRAPH_FUNC], rec, &func) ||
+		if (!ftrace_text_number(t->now->field[GRAPH_FUNC], ev, &func) ||
 		    !(name = ftrace_text_events_name_of(t, func)))
 			return false;
 		strbuf_printf(&t->b, " /* %s */", name);
@@ -318,14 +290,14 @@ static bool graph_exit(struct ftrace_text *t, const struct ftrace_record *rec,
 
 /* --- scheduling --- */
 
-static void put_comm(struct ftrace_text *t, const struct field *f, const struct ftrace_record *rec,
+static void put_comm(struct ftrace_text *t, const struct field *f, const struct event *ev,
 		     uint64_t pid)
 {
 	AUTO_FREE char *name = NULL, *made = NULL;
 	const char *s;
 	size_t n;
 
-	if (!f || !field_str(f, rec->r.data, rec->r.size, &s, &n))
+	if (!f || !field_str(f, ev->raw, ev->raw_size, &s, &n))
 		return;
 	name = mem_strndup(s, n);
 	strbuf_puts(&t->b, str_one_line(name, &made));
@@ -336,24 +308,20 @@ static void put_comm(struct ftrace_text *t, const struct field *f, const struct 
 
 enum { WAKE_PID, WAKE_COMM, WAKE_PRIO, WAKE_SUCCESS, WAKE_CPU };
 
-static bool wakeup(struct ftrace_text *t, const struct ftrace_record *rec,
-		   const struct ftrace_next *next)
+static bool wakeup(struct ftrace_text *t, const struct event *ev)
 {
 	const struct field *const *f = t->now->field;
 	uint64_t v;
 
-	(void)next;
-	if (!ftrace_text_events_number(f[WAKE_PID], rec, &v)) {
-		strbuf_putc(&t->b, '!');
-		return false;
-	}
-	put_comm(t, f[WAKE_COMM], rec, v);
+	if (!ftrace_text_number(f[WAKE_PID], ev, &v))
+		return ftrace_text_bad(t);
+	put_comm(t, f[WAKE_COMM], ev, v);
 	put_signed(&t->b, v);
-	if (ftrace_text_events_number(f[WAKE_PRIO], rec, &v))
+	if (ftrace_text_number(f[WAKE_PRIO], ev, &v))
 		strbuf_printf(&t->b, " [%" PRId64 "]", (int64_t)v);
-	if (ftrace_text_events_number(f[WAKE_SUCCESS], rec, &v))
+	if (ftrace_text_number(f[WAKE_SUCCESS], ev, &v))
 		strbuf_printf(&t->b, " success=%" PRId64, (int64_t)v);
-	if (ftrace_text_events_number(f[WAKE_CPU], rec, &v))
+	if (ftrace_text_number(f[WAKE_CPU], ev, &v))
 		strbuf_printf(&t->b, " CPU:%03" PRIu64, v);
 	return false;
 }
@@ -376,35 +344,29 @@ static void put_state(struct strbuf *b, uint64_t state)
 		strbuf_putc(b, 'R');
 }
 
-static bool sched_switch(struct ftrace_text *t, const struct ftrace_record *rec,
-			 const struct ftrace_next *next)
+static bool sched_switch(struct ftrace_text *t, const struct event *ev)
 {
 	const struct field *const *f = t->now->field;
 	uint64_t v;
 
-	(void)next;
-	if (!ftrace_text_events_number(f[SW_PREV_PID], rec, &v)) {
-		strbuf_putc(&t->b, '!');
-		return false;
-	}
-	put_comm(t, f[SW_PREV_COMM], rec, v);
+	if (!ftrace_text_number(f[SW_PREV_PID], ev, &v))
+		return ftrace_text_bad(t);
+	put_comm(t, f[SW_PREV_COMM], ev, v);
 	put_signed(&t->b, v);
 	strbuf_putc(&t->b, ' ');
-	if (ftrace_text_events_number(f[SW_PREV_PRIO], rec, &v)) {
+	if (ftrace_text_number(f[SW_PREV_PRIO], ev, &v)) {
 		strbuf_putc(&t->b, '[');
 		put_signed(&t->b, (uint64_t)(int64_t)(int)v);
 		strbuf_puts(&t->b, "] ");
 	}
-	if (ftrace_text_events_number(f[SW_STATE], rec, &v))
+	if (ftrace_text_number(f[SW_STATE], ev, &v))
 		put_state(&t->b, v);
 	strbuf_puts(&t->b, " ==> ");
-	if (!ftrace_text_events_number(f[SW_NEXT_PID], rec, &v)) {
-		strbuf_putc(&t->b, '!');
-		return false;
-	}
-	put_comm(t, f[SW_NEXT_COMM], rec, v);
+	if (!ftrace_text_number(f[SW_NEXT_PID], ev, &v))
+		return ftrace_text_bad(t);
+	put_comm(t, f[SW_NEXT_COMM], ev, v);
 	put_signed(&t->b, v);
-	if (ftrace_text_events_number(f[SW_NEXT_PRIO], rec, &v)) {
+	if (ftrace_text_number(f[SW_NEXT_PRIO], ev, &v)) {
 		strbuf_puts(&t->b, " [");
 		put_signed(&t->b, (uint64_t)(int64_t)(int)v);
 		strbuf_putc(&t->b, ']');
@@ -415,14 +377,12 @@ static bool sched_switch(struct ftrace_text *t, const struct ftrace_record *rec,
 /* --- others --- */
 
 /* The caller by name, then the print format. */
-static bool kmem(struct ftrace_text *t, const struct ftrace_record *rec,
-		 const struct ftrace_next *next)
+static bool kmem(struct ftrace_text *t, const struct event *ev)
 {
 	const struct ftrace_name *n;
 	uint64_t site;
 
-	(void)next;
-	if (ftrace_text_events_number(t->now->field[0], rec, &site) &&
+	if (ftrace_text_number(t->now->field[0], ev, &site) &&
 	    (n = ftrace_names_find(t->names, site))) {
 		strbuf_putc(&t->b, '(');
 		strbuf_puts(&t->b, n->name);
@@ -434,86 +394,75 @@ static bool kmem(struct ftrace_text *t, const struct ftrace_record *rec,
 }
 
 static void ftrace_text_events_put_value(struct ftrace_text *t, const char *before,
-					 const struct field *f, const struct ftrace_record *rec,
+					 const struct field *f, const struct event *ev,
 					 bool hexadecimal)
 {
 	uint64_t v;
 
 	strbuf_puts(&t->b, before);
-	if (ftrace_text_events_number(f, rec, &v))
+	if (ftrace_text_number(f, ev, &v))
 		strbuf_printf(&t->b, hexadecimal ? "0x%" PRIx64 : "%" PRIu64, v);
 }
 
-static void put_timer_function(struct ftrace_text *t, const struct field *f,
-			       const struct ftrace_record *rec)
+static void put_timer_function(struct ftrace_text *t, const struct field *f, const struct event *ev)
 {
 	const struct ftrace_name *n;
 	uint64_t v;
 
-	if (!ftrace_text_events_number(f, rec, &v))
+	if (!ftrace_text_number(f, ev, &v))
 		return;
 	n = ftrace_names_find(t->names, v);
 	if (n)
 		strbuf_printf(&t->b, " function=%s/0x%" PRIx64, n->name, v - n->addr);
 	else
-		strbuf_printf(&t->b, " function=0x%0*" PRIx64, (int)t->heads.long_size * 2, v);
+		strbuf_printf(&t->b, " function=0x%0*" PRIx64, (int)t->opts.long_size * 2, v);
 }
 
 enum { HR_TIMER, HR_FUNCTION, HR_NOW, HR_EXPIRES, HR_SOFT };
 
-static bool hrtimer_expire(struct ftrace_text *t, const struct ftrace_record *rec,
-			   const struct ftrace_next *next)
+static bool hrtimer_expire(struct ftrace_text *t, const struct event *ev)
 {
-	(void)next;
-	ftrace_text_events_put_value(t, "hrtimer=", t->now->field[HR_TIMER], rec, true);
-	ftrace_text_events_put_value(t, " now=", t->now->field[HR_NOW], rec, false);
-	put_timer_function(t, t->now->field[HR_FUNCTION], rec);
+	ftrace_text_events_put_value(t, "hrtimer=", t->now->field[HR_TIMER], ev, true);
+	ftrace_text_events_put_value(t, " now=", t->now->field[HR_NOW], ev, false);
+	put_timer_function(t, t->now->field[HR_FUNCTION], ev);
 	return false;
 }
 
-static bool hrtimer_start(struct ftrace_text *t, const struct ftrace_record *rec,
-			  const struct ftrace_next *next)
+static bool hrtimer_start(struct ftrace_text *t, const struct event *ev)
 {
-	(void)next;
-	ftrace_text_events_put_value(t, "hrtimer=", t->now->field[HR_TIMER], rec, true);
-	put_timer_function(t, t->now->field[HR_FUNCTION], rec);
-	ftrace_text_events_put_value(t, " expires=", t->now->field[HR_EXPIRES], rec, false);
-	ftrace_text_events_put_value(t, " softexpires=", t->now->field[HR_SOFT], rec, false);
+	ftrace_text_events_put_value(t, "hrtimer=", t->now->field[HR_TIMER], ev, true);
+	put_timer_function(t, t->now->field[HR_FUNCTION], ev);
+	ftrace_text_events_put_value(t, " expires=", t->now->field[HR_EXPIRES], ev, false);
+	ftrace_text_events_put_value(t, " softexpires=", t->now->field[HR_SOFT], ev, false);
 	return false;
 }
 
-static bool tlb_flush(struct ftrace_text *t, const struct ftrace_record *rec,
-		      const struct ftrace_next *next)
+static bool tlb_flush(struct ftrace_text *t, const struct event *ev)
 {
 	static const char *const reasons[] = { "flush on task switch", "remote shootdown",
 					       "local shootdown", "local mm shootdown" };
 	uint64_t v;
 
-	(void)next;
 	strbuf_puts(&t->b, "pages=");
-	if (ftrace_text_events_number(t->now->field[0], rec, &v))
+	if (ftrace_text_number(t->now->field[0], ev, &v))
 		put_signed(&t->b, v);
-	if (!ftrace_text_events_number(t->now->field[1], rec, &v))
+	if (!ftrace_text_number(t->now->field[1], ev, &v))
 		return false;
 	strbuf_puts(&t->b, " reason=");
 	strbuf_printf(&t->b, "%s (%" PRId64 ")", v < 4 ? reasons[v] : "", (int64_t)v);
 	return false;
 }
 
-static bool raw_data(struct ftrace_text *t, const struct ftrace_record *rec,
-		     const struct ftrace_next *next)
+static bool raw_data(struct ftrace_text *t, const struct event *ev)
 {
 	const struct field *buf = t->now->field[1];
 	uint64_t id;
 
-	(void)next;
-	if (!ftrace_text_events_number(t->now->field[0], rec, &id) || !buf) {
-		strbuf_putc(&t->b, '!');
-		return false;
-	}
+	if (!ftrace_text_number(t->now->field[0], ev, &id) || !buf)
+		return ftrace_text_bad(t);
 	strbuf_printf(&t->b, "# %" PRIx64, id);
-	for (uint32_t i = buf->offset; i < rec->r.size; i++)
-		strbuf_printf(&t->b, " %02x", rec->r.data[i]);
+	for (uint32_t i = buf->offset; i < ev->raw_size; i++)
+		strbuf_printf(&t->b, " %02x", ((const uint8_t *)ev->raw)[i]);
 	return false;
 }
 
@@ -563,15 +512,16 @@ static const struct {
 	{ "tlb", "tlb_flush", tlb_flush, { "pages", "reason" } },
 };
 
-void ftrace_handler_find(struct ftrace_text *t, struct ftrace_kind *k)
+void ftrace_handler_find(struct ftrace_text *t, const struct event_type *type,
+			 struct ftrace_kind *k)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
-		if (!match_tracepoint(k->type, layouts[i].system, layouts[i].event))
+		if (!match_tracepoint(type, layouts[i].system, layouts[i].event))
 			continue;
 		for (size_t f = 0; f < ARRAY_SIZE(k->field); f++)
-			k->field[f] = layouts[i].fields[f]
-					      ? type_field(k->type, layouts[i].fields[f])
-					      : NULL;
+			k->field[f] = layouts[i].fields[f] ? type_field(type, layouts[i].fields[f])
+							   : NULL;
+		k->graph_exit = !strcmp(layouts[i].event, "funcgraph_exit");
 		/* blk has no format in the kernel: what stands for one is trace-cmd's */
 		if (!t->opts.plain || layouts[i].handler == ftrace_put_blk)
 			k->handler = layouts[i].handler;

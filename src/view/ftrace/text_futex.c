@@ -38,41 +38,37 @@ static const struct {
 
 enum { FX_UADDR, FX_OP, FX_VAL, FX_UTIME, FX_UADDR2, FX_VAL3 };
 
-static void ftrace_text_futex_put(struct ftrace_text *t, const struct ftrace_record *rec, int which,
-				  const char *name, bool hex)
+static void put_arg(struct ftrace_text *t, const struct event *ev, int which, const char *name,
+		    bool hex)
 {
-	int64_t v;
+	uint64_t v;
 
-	if (!t->now->field[which] || !field_int(t->now->field[which], rec->r.data, rec->r.size, &v))
-		return;
-	strbuf_printf(&t->b, hex ? " %s=0x%08" PRIx64 : " %s=%" PRIu64, name, (uint64_t)v);
+	if (ftrace_text_number(t->now->field[which], ev, &v))
+		strbuf_printf(&t->b, hex ? " %s=0x%08" PRIx64 : " %s=%" PRIu64, name, v);
 }
 
-bool ftrace_put_futex(struct ftrace_text *t, const struct ftrace_record *rec,
-		      const struct ftrace_next *next)
+bool ftrace_put_futex(struct ftrace_text *t, const struct event *ev)
 {
-	int64_t op;
+	uint64_t op;
 	unsigned args;
 
-	(void)next;
-	if (!t->now->field[FX_OP] ||
-	    !field_int(t->now->field[FX_OP], rec->r.data, rec->r.size, &op) ||
-	    ((uint64_t)op & COMMAND) >= ARRAY_SIZE(commands))
+	if (!ftrace_text_number(t->now->field[FX_OP], ev, &op) ||
+	    (op & COMMAND) >= ARRAY_SIZE(commands))
 		return true;
-	args = commands[(uint64_t)op & COMMAND].args;
-	strbuf_printf(&t->b, "op=%s%s%s", commands[(uint64_t)op & COMMAND].name,
-		      (uint64_t)op & PRIVATE ? "|FUTEX_PRIVATE_FLAG" : "",
-		      (uint64_t)op & REALTIME ? "|FUTEX_CLOCK_REALTIME" : "");
-	ftrace_text_futex_put(t, rec, FX_UADDR, "uaddr", true);
+	args = commands[op & COMMAND].args;
+	strbuf_printf(&t->b, "op=%s%s%s", commands[op & COMMAND].name,
+		      op & PRIVATE ? "|FUTEX_PRIVATE_FLAG" : "",
+		      op & REALTIME ? "|FUTEX_CLOCK_REALTIME" : "");
+	put_arg(t, ev, FX_UADDR, "uaddr", true);
 	if (args & (VAL | HEX_VAL))
-		ftrace_text_futex_put(t, rec, FX_VAL, "val", args & HEX_VAL);
+		put_arg(t, ev, FX_VAL, "val", args & HEX_VAL);
 	if (args & UTIME)
-		ftrace_text_futex_put(t, rec, FX_UTIME, "utime", true);
+		put_arg(t, ev, FX_UTIME, "utime", true);
 	if (args & VAL2)
-		ftrace_text_futex_put(t, rec, FX_UTIME, "val2", false);
+		put_arg(t, ev, FX_UTIME, "val2", false);
 	if (args & UADDR2)
-		ftrace_text_futex_put(t, rec, FX_UADDR2, "uaddr2", true);
+		put_arg(t, ev, FX_UADDR2, "uaddr2", true);
 	if (args & VAL3)
-		ftrace_text_futex_put(t, rec, FX_VAL3, "val3", true);
+		put_arg(t, ev, FX_VAL3, "val3", true);
 	return false;
 }

@@ -316,6 +316,9 @@ static void print_sample(struct script *s, const struct event *ev)
 
 void script_event(struct script *s, const struct event *ev)
 {
+	/* part of the sample before it, or without a format */
+	if (ev->kind == EVENT_OTHER && !ev->record)
+		return;
 	if (ev->kind != EVENT_SAMPLE && !side_wanted(s, ev)) {
 		side_note(s, ev);
 		return;
