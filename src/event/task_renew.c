@@ -171,9 +171,14 @@ struct merging {
 	struct tasks *to;
 };
 
+/* What was before the first one's clock began was at its beginning. */
 static uint64_t merged_time(const struct tasks_of *of, uint64_t time)
 {
-	return time == UINT64_MAX ? time : time ? time + (uint64_t)of->shift : of->begin;
+	if (!time || time == UINT64_MAX)
+		return time ? time : of->begin;
+	if (of->shift < 0 && time <= -(uint64_t)of->shift)
+		return 1;
+	return time + (uint64_t)of->shift;
 }
 
 /* The task of that number in part i; NULL: it knows none. */

@@ -8,7 +8,7 @@ import re
 import tarfile
 
 from files import Folder
-from tap import KYMO, WORK, check, end, has, kymo, run, same
+from tap import KYMO, WORK, check, end, has, kymo, run, same, skip
 
 at = Folder("kymo-sources-")
 HERE = os.path.dirname(__file__)
@@ -138,6 +138,31 @@ if r.code == 0:
     same("pprof through a pipe", piped(f"cat {at.path('r.pb')}", "report --stdio -g none").out, kymo(["report", "--stdio", "-g", "none", at.path("r.pb.gz")]).out)
     r = run(f"{KYMO} record -q -F 999 -e cpu-clock:u -o - -- {os.path.join(WORK, 'calls')} tree=50 | {KYMO} report --stdio -g none -i -", shell=True)
     check("a stream of records is read as it comes", r.code == 0 and "of event 'cpu-clock:u'" in r.out, r)
+
+# --- several as one: perf.data and trace.dat by one clock, in the order of time ---
+WHEN = ["-F", "comm,tid,time,event"]
+one, two, three, other = (at.path(x) for x in ("one.data", "two.data", "three.dat", "other.dat"))
+made = [kymo(["record", "-q", "-k", "mono", "-e", "sched:sched_process_exit", "-o", f, "--", "sh", "-c", "exit"]) for f in (one, two)]
+made.append(kymo(["ftrace", "record", "-q", "-C", "mono", "-e", "sched:sched_process_exit", "-o", three, "sh", "-c", "exit"]))
+made.append(kymo(["ftrace", "record", "-q", "-e", "sched:sched_process_exit", "-o", other, "sh", "-c", "exit"]))
+if any(r.code for r in made):
+    skip("several as one", made[0].err)
+else:
+    lines = [kymo(["script", "-i", f, *WHEN]).out.splitlines() for f in (one, two, three)]
+    r = kymo(["script", "-i", one, "-i", two, "-i", three, *WHEN])
+    words = lambda all: sorted(x.split() for x in all)
+    same("script of three: all of their events", words(r.out.splitlines()), words(sum(lines, [])))
+    times = [float(m) for m in re.findall(r" (\d+\.\d+):", r.out)]
+    same("in the order of time", times, sorted(times))
+    same("whichever is named first", words(kymo(["script", "-i", three, "-i", two, "-i", one, *WHEN]).out.splitlines()), words(r.out.splitlines()))
+    count = lambda *files: int(re.search(r"# Samples: (\d+)", kymo(["report", "--stdio", *(x for f in files for x in ("-i", f))]).out)[1])
+    same("report of three sums them", count(one, two, three), count(one) + count(two) + count(three))
+    r = kymo(["flame", "-q", "-i", one, "-i", three, "-o", at.path("both.folded"), "--event-filter", "sched:sched_process_exit", "--counts"])
+    check("flame of both", r.code == 0 and sum(int(x.split()[-1]) for x in at.read("both.folded").splitlines()) == count(one) + count(three), (r, at.read("both.folded"), count(one), count(three)))
+    r = kymo(["script", "-i", one, "-i", other])
+    check("clocks that differ are refused", r.code == 1 and "they do not say how far" in r.err and "-C mono" in r.err, r)
+    r = kymo(["report", "-i", one, "-i", a])
+    check("so is a text", r.code == 1 and "no events that others could be put among" in r.err, r)
 
 at.remove()
 end()

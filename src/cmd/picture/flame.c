@@ -83,7 +83,8 @@ static int on_choice(const struct opt *o, const char *value, bool unset, void *a
 
 static const struct opt opts[] = {
 	OPT_HEAD("What"),
-	OPT_STR_C('i', "input", "FILE", input, "read FILE ('-': standard input)", "@files"),
+	OPT_STRS_C('i', "input", "FILE", inputs,
+		   "read FILE ('-': standard input); several are merged by time", "@files"),
 	OPT_STR(0, "event-filter", "EVENT", event, "only stacks of this event"),
 	OPT_FLAG(0, "counts", counts,
 		 "count samples (default: what they stand for, such as cycles or time)"),
@@ -258,16 +259,19 @@ static int flame_record(struct flame_args *a, char **command, struct picture_rec
 static int flame_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct flame_args *a = args;
-	struct picture_given given = { .file = { a->input }, .n = a->input != NULL };
+	struct picture_given given = { .n = a->inputs.n > 0 };
 	const char **file = given.file;
 	struct recorded in = { 0 };
 	struct picture_opts o;
 	struct picture_recorded recorded = { 0 };
 	AUTO_STRBUF title = { 0 };
 	char **command;
-	int r = picture_arguments(&given, 2, argc, argv, a->recording,
-				  "kymo flame FILE, or kymo flame [OPTIONS] -- COMMAND", e);
+	int r;
 
+	if (given.n)
+		file[0] = a->inputs.data[0];
+	r = picture_arguments(&given, 2, argc, argv, a->recording,
+			      "kymo flame FILE, or kymo flame [OPTIONS] -- COMMAND", e);
 	if (r < 0)
 		return r;
 	command = given.command;
@@ -286,6 +290,7 @@ static int flame_run(void *args, int argc, char **argv, struct err *e)
 	o = (struct picture_opts){
 		.off_cpu = a->off_cpu,
 		.wall = a->wall,
+		.inputs = a->inputs,
 		.stacks = { .times = has_times(a),
 			    .inlines = true,
 			    /* a chart's widths are times, whatever is counted */
@@ -313,6 +318,12 @@ static int flame_run(void *args, int argc, char **argv, struct err *e)
 	recorded_free(&in);
 	picture_recorded_free(&recorded);
 	return r;
+}
+
+static void flame_drop(void *args)
+{
+	vec_free(&((struct flame_args *)args)->inputs);
+	picture_drop(args);
 }
 
 static const struct flame_args defaults = {
@@ -347,5 +358,5 @@ const struct command cmd_flame = {
 	.args_size = sizeof(struct flame_args),
 	.defaults = &defaults,
 	.run = flame_run,
-	.drop = picture_drop,
+	.drop = flame_drop,
 };

@@ -15,7 +15,8 @@ enum flame_format { FLAME_BY_NAME, FLAME_HTML, FLAME_SVG, FLAME_FOLDED };
 
 struct flame_args {
 	PICTURE_HEAD; /* first: see picture.h */
-	const char *input, *output, *event, *countname, *colors;
+	struct vec_strs inputs;
+	const char *output, *event, *countname, *colors;
 	enum flame_format format;
 	enum calltree_label label;
 	enum calltree_sort sort;

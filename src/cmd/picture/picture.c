@@ -56,7 +56,9 @@ static int picture_read_one(const char *path, const struct picture_opts *o, stru
 
 	if (so.min_share > 0)
 		share_heap();
-	r = source_open(path, &s, e);
+	r = o->inputs.n > 1 && path == o->inputs.data[0]
+		    ? source_open_all(o->inputs.data, o->inputs.n, &s, e)
+		    : source_open(path, &s, e);
 	if (r < 0)
 		return r;
 	plain = s;

@@ -77,6 +77,7 @@ struct picture_opts {
 	struct recorded_opts stacks; /* min_share not for comparisons */
 	bool off_cpu;		     /* where threads waited, from --off-cpu or sched_switch */
 	bool wall;		     /* waits beside the samples */
+	struct vec_strs inputs;	     /* several that are read as one; the first is the path */
 };
 
 /*

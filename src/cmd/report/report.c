@@ -73,8 +73,9 @@ static int on_pretty(const struct opt *o, const char *value, bool unset, void *p
 }
 
 static const struct opt opts[] = {
-	OPT_STR_C('i', "input", "FILE", load.input, "read FILE (default: perf.data; -: stdin)",
-		  "@files"),
+	OPT_STRS_C('i', "input", "FILE", load.inputs,
+		   "read FILE (default: perf.data; -: stdin); several are merged by time",
+		   "@files"),
 	OPT_FLAG(0, "stdio", stdio, "as text"),
 	OPT_FLAG('j', "json", json, "as JSON"),
 	OPT_STR('x', "csv", "SEP", csv, "as values with SEP between them, names of keys first"),
@@ -207,6 +208,8 @@ static int report_report_run(void *p, int argc, char **argv, struct err *e)
 	/* a word that is no option is a file, or else a part of function names, as perf has it */
 	if (argc > 1)
 		return err_set(e, EINVAL, "what is '%s'? report takes one word", argv[1]);
+	if (a->load.inputs.n)
+		a->load.input = a->load.inputs.data[0];
 	if (argc == 1 && !a->load.input && (strcmp(argv[0], "-") == 0 || file_exists(argv[0])))
 		a->load.input = argv[0];
 	else if (argc == 1)
@@ -214,6 +217,11 @@ static int report_report_run(void *p, int argc, char **argv, struct err *e)
 	a->load.quiet = a->quiet;
 	a->load.raw_names = !a->demangle;
 	return report_run(a, e);
+}
+
+static void report_report_drop(void *p)
+{
+	vec_free(&((struct report_args *)p)->load.inputs);
 }
 
 static const struct report_args defaults = {
@@ -250,4 +258,5 @@ const struct command cmd_report = {
 	.args_size = sizeof(struct report_args),
 	.defaults = &defaults,
 	.run = report_report_run,
+	.drop = report_report_drop,
 };

@@ -14,6 +14,7 @@
 #include "cmd/report/script_filter.h"
 #include "cmd/share/accept.h"
 #include "cmd/share/input.h"
+#include "cmd/share/open.h"
 #include "store/perfdata/perfdata.h"
 #include "view/script/dump.h"
 #include "view/script/script.h"
@@ -22,6 +23,7 @@
 #define DEFAULT_STACK 127
 
 struct args {
+	struct vec_strs inputs;
 	const char *input, *time, *pids, *tids, *comms, *cpus, *symbols, *dsos, *kallsyms, *vmlinux,
 		*symfs, *stop_at;
 	struct gate_opts gate;
@@ -59,8 +61,9 @@ static int on_inline(const struct opt *o, const char *value, bool unset, void *p
 }
 
 static const struct opt opts[] = {
-	OPT_STR_C('i', "input", "FILE", input, "read FILE (default: perf.data; -: stdin)",
-		  "@files"),
+	OPT_STRS_C('i', "input", "FILE", inputs,
+		   "read FILE (default: perf.data; -: stdin); several are merged by time",
+		   "@files"),
 	OPT_FN_C('F', "fields", "LIST", OPT_ARG_REQUIRED, add_fields,
 		 "fields to show; +NAME, -NAME change the default; 'help' lists them", "@fields"),
 	OPT_FLAG('D', "dump-raw-trace", raw,
@@ -224,7 +227,9 @@ static bool dump_wants(void *ctx, const struct event *ev)
 
 static const char *cgroup_path(void *ctx, uint64_t id)
 {
-	return perfdata_cgroup(ctx, id);
+	const struct source *s = ctx;
+
+	return strcmp(s->format, "perf.data") == 0 ? perfdata_cgroup(s, id) : NULL;
 }
 
 static int parse_fields(const struct args *a, struct script_opts *o, struct err *e)
@@ -364,6 +369,8 @@ static int script_run(void *args, int argc, char **argv, struct err *e)
 	struct out out;
 	int r;
 
+	if (a->inputs.n)
+		a->input = a->inputs.data[0];
 	if (argc == 1 && !a->input && (strcmp(argv[0], "-") == 0 || file_exists(argv[0])))
 		a->input = argv[0];
 	else if (argc > 0)
@@ -380,7 +387,8 @@ static int script_run(void *args, int argc, char **argv, struct err *e)
 		}
 	a->symfs = input_symfs(a->symfs);
 	a->raw = a->raw || a->unsorted;
-	r = input_open(a->input, &s, e);
+	r = a->inputs.n > 1 ? source_open_all(a->inputs.data, a->inputs.n, &s, e)
+			    : input_open(a->input, &s, e);
 	if (r < 0)
 		return r;
 	input_unwind(&s, a->symfs);
@@ -402,6 +410,11 @@ static int script_run(void *args, int argc, char **argv, struct err *e)
 	out_free(&out);
 	source_close(s);
 	return r < 0 ? r : 0;
+}
+
+static void script_drop(void *args)
+{
+	vec_free(&((struct args *)args)->inputs);
 }
 
 static const struct example examples[] = {
@@ -429,4 +442,5 @@ const struct command cmd_script = {
 	.args_size = sizeof(struct args),
 	.defaults = &defaults,
 	.run = script_run,
+	.drop = script_drop,
 };

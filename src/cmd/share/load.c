@@ -6,6 +6,7 @@
 #include "calc/read/unwound.h"
 #include "cmd/command.h"
 #include "cmd/share/input.h"
+#include "cmd/share/open.h"
 #include "event/match.h"
 #include "event/text.h"
 #include "store/perfdata/perfdata.h"
@@ -17,7 +18,8 @@ int load_open(struct load *l, const struct load_opts *o, struct err *e)
 	*l = (struct load){ .opts = *o, .socket_wanted = -1 };
 	l->opts.symfs = input_symfs(o->symfs);
 	progress_begin(&l->progress, "opening the recording", o->quiet);
-	r = input_open(o->input, &l->source, e);
+	r = o->inputs.n > 1 ? source_open_all(o->inputs.data, o->inputs.n, &l->source, e)
+			    : input_open(o->input, &l->source, e);
 	progress_end(&l->progress);
 	if (r == 0 && gate_wanted(&o->gate)) {
 		r = gate_make(&l->gate, &o->gate, l->source->trace, e);

@@ -14,7 +14,8 @@
 #include "cmd/share/progress.h"
 
 struct load_opts {
-	const char *input; /* NULL: stdin when it is a pipe, else perf.data */
+	const char *input;	/* NULL: stdin when it is a pipe, else perf.data */
+	struct vec_strs inputs; /* -i: of several, input is the first */
 	struct pick_opts pick;
 	struct gate_opts gate;
 	const char *symfs, *kallsyms, *vmlinux;

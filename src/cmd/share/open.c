@@ -11,6 +11,7 @@
 #include "base/filemap.h"
 #include "base/temp.h"
 #include "base/vec.h"
+#include "calc/read/merge.h"
 #include "store/perfdata/perfdata.h"
 #include "store/text/pprof.h"
 #include "store/text/script_text.h"
@@ -418,5 +419,24 @@ int source_open(const char *path, struct source **ret, struct err *e)
 		r = open_by_content(&o, ret, e);
 	}
 	open_end(&o);
+	return r;
+}
+
+int source_open_all(const char *const *paths, size_t n, struct source **ret, struct err *e)
+{
+	AUTO_FREE struct merge_input *in = mem_alloc((n + 1) * sizeof(*in));
+	size_t opened = 0;
+	int r = 0;
+
+	if (n == 1)
+		return source_open(paths[0], ret, e);
+	for (; opened < n && r == 0; opened += r == 0) {
+		in[opened].name = source_name(paths[opened]);
+		r = source_open(paths[opened], &in[opened].source, e);
+	}
+	if (r == 0)
+		r = merge_new(in, n, &(struct merge_opts){ 0 }, ret, e);
+	for (size_t i = 0; r < 0 && i < opened; i++)
+		source_close(in[i].source);
 	return r;
 }

@@ -12,6 +12,9 @@
 /* "-" is standard input. On failure *ret is untouched. */
 int source_open(const char *path, struct source **ret, struct err *e);
 
+/* Several as one (calc/read/merge.h); of one it is that. */
+int source_open_all(const char *const *paths, size_t n, struct source **ret, struct err *e);
+
 /*
  * Does it hold a recording, with events of its own, and no text that was made of one? What comes
  * through a pipe stays there to be read.
