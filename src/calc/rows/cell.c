@@ -101,153 +101,20 @@ static void find_parents(struct cells *c)
 	}
 }
 
-uint32_t cell_line(struct cells *c, uint32_t site, bool file_only)
+static uint64_t entry_value(struct cells *c, const struct column *col, size_t entry)
 {
 	const struct names *n = c->names;
-	const struct name_site *s = &n->sites.data[site];
-	const char *file, *name;
-	AUTO_STRBUF b = { 0 };
-	uint32_t line;
+	const struct profile_entry *e = &n->profile->entries.data[entry];
+	const struct key_info *k = &key_infos[col->key];
 
-	if (names_code_line(n, s, &file, &line)) {
-		strbuf_puts(&b, c->opts.full_lines ? file : str_base_name(file));
-		if (!file_only)
-			strbuf_printf(&b, ":%u", line);
-	} else if (!file_only) {
-		name = names_function(n, s->frame);
-		if (!s->map)
-			strbuf_puts(&b, "??:0");
-		else if (name)
-			strbuf_printf(&b, "%s+%" PRIu64, name,
-				      s->dso_addr - n->frames.data[s->frame].addr);
-		else
-			strbuf_printf(&b, "%s[%" PRIx64 "]", names_dso(n, s->dso), s->dso_addr);
-	}
-	return strtab_add(&c->texts, strbuf_str(&b));
-}
-
-static uint64_t site_value(struct cells *c, enum key key, uint32_t site)
-{
-	const struct names *n = c->names;
-	const struct name_site *s = &n->sites.data[site];
-
-	switch (key) {
-	case KEY_DSO:
-	case KEY_DSO_FROM:
-	case KEY_DSO_TO:
-	case KEY_DSO_DADDR: return c->dso_text[s->dso + 1];
-	case KEY_SYM:
-	case KEY_SYM_FROM:
-	case KEY_SYM_TO:
-	case KEY_IPC: return c->symbol_of[s->frame];
-	case KEY_SRCLINE:
-	case KEY_SRCLINE_FROM:
-	case KEY_SRCLINE_TO: return cell_line(c, site, false);
-	case KEY_SRCFILE: return cell_line(c, site, true);
-	case KEY_SYM_SIZE: return n->frames.data[s->frame].size;
-	case KEY_DSO_SIZE: return s->map ? s->map->end - s->map->start : 0;
-	default: return s->addr;
-	}
-}
-
-/* The site that stands for all with the same address (KEY_DCACHELINE: cache line). */
-static uint64_t cell_place_of(struct cells *c, enum key key, uint32_t site)
-{
-	const struct name_site *s = &c->names->sites.data[site];
-	uint64_t *at;
-
-	if (key == KEY_DCACHELINE)
-		at = map_at(&c->place_of,
-			    map_hash(s->dso_addr / CELL_CACHE_LINE) ^ ((uint64_t)s->dso + 2));
-	else
-		at = map_at(&c->place_of, map_hash(s->addr));
-	if (!*at)
-		*at = site + 1ull;
-	return *at - 1;
-}
-
-/* Where a branch came from and went to, what an access read or wrote. */
-static uint64_t place_value(struct cells *c, enum key key, size_t entry)
-{
-	const struct names *n = c->names;
-	uint32_t other = n->n_more ? n->more_sites[entry * n->n_more] : n->entry_site[entry];
-
-	switch (key) {
-	case KEY_DSO_FROM:
-	case KEY_SYM_FROM:
-	case KEY_SRCLINE_FROM:
-	case KEY_DSO_DADDR: return site_value(c, key, other);
-	case KEY_DSO_TO:
-	case KEY_SYM_TO:
-	case KEY_SRCLINE_TO: return site_value(c, key, n->entry_site[entry]);
-	case KEY_ADDR_FROM:
-	case KEY_SYM_DADDR:
-	case KEY_DCACHELINE: return cell_place_of(c, key, other);
-	default: return cell_place_of(c, key, n->entry_site[entry]);
-	}
-}
-
-static uint32_t cgroup_text(struct cells *c, const struct profile_extra *x)
-{
-	const uint64_t *w = &x->data[c->opts.plan->word[KEY_CGROUP_ID]];
-	char text[64];
-
-	snprintf(text, sizeof(text), "%" PRIu64 "/0x%" PRIx64, w[0], w[1]);
-	return strtab_add(&c->texts, text);
-}
-
-/*
- * A thread whose name came late had it all the time, as perf's reports have it; what shows
- * samples as they come (script, folded stacks) cannot know it.
- */
-static uint32_t comm_value(const struct cells *c, const struct profile_entry *e)
-{
-	uint32_t later;
-
-	if (!(e->comm & TASK_NAMELESS) || e->comm == TASK_NAMELESS || e->comm == STRTAB_NONE)
-		return e->comm;
-	later = tasks_later_comm(c->names->profile->trace->tasks, (int)(e->comm << 1) >> 1,
-				 e->first);
-	return later == STRTAB_NONE ? e->comm : later;
-}
-
-static uint64_t entry_value(struct cells *c, unsigned column, size_t entry)
-{
-	const struct column *col = &c->opts.columns->col[column];
-	const struct profile_entry *e = &c->names->profile->entries.data[entry];
-	const struct profile_extra *x =
-		e->extra == PROFILE_NO_EXTRA ? NULL : &c->names->profile->extras.data[e->extra];
-
-	switch (col->key) {
-	case KEY_COMM: return comm_value(c, e);
-	case KEY_PID: return (uint32_t)e->tid;
-	case KEY_TGID: return (uint32_t)e->pid;
-	case KEY_CPU: return e->cpu;
-	case KEY_SOCKET:
-		return c->opts.env.socket ? (uint32_t)c->opts.env.socket(c->opts.env.ctx, e->cpu)
-					  : UINT32_MAX;
-	case KEY_TIME: return e->time;
-	case KEY_PARENT: return e->chain == PROFILE_NO_CHAIN ? 0 : c->parent_of[e->chain];
-	case KEY_TRACE:
-	case KEY_FIELD:
-		return x && column_applies(col, e->type)
-			       ? c->extras.column[column].by_extra[e->extra]
-			       : UINT32_MAX;
-	case KEY_CGROUP_ID: return x ? cgroup_text(c, x) : 0;
-	case KEY_DSO_FROM:
-	case KEY_SYM_FROM:
-	case KEY_ADDR_FROM:
-	case KEY_SRCLINE_FROM:
-	case KEY_DSO_TO:
-	case KEY_SYM_TO:
-	case KEY_ADDR_TO:
-	case KEY_SRCLINE_TO:
-	case KEY_SYM_DADDR:
-	case KEY_SYM_IADDR:
-	case KEY_DSO_DADDR:
-	case KEY_DCACHELINE: return place_value(c, col->key, entry);
-	default: return x ? extra_word(c->opts.plan, x, col->key) : 0;
-	}
+	if (k->type && k->type->of_site) /* where a branch was, what an access read or wrote */
+		return k->type->of_site(c, k->other && n->n_more ? n->more_sites[entry * n->n_more]
+								 : n->entry_site[entry]);
+	if (k->type && k->type->of_entry)
+		return k->type->of_entry(c, col, e);
+	return e->extra == PROFILE_NO_EXTRA
+		       ? 0
+		       : extra_word(c->opts.plan, &n->profile->extras.data[e->extra], col->key);
 }
 
 /* Are symbols all that tells the classes of sites apart? A symbol is of one file. */
@@ -279,7 +146,7 @@ static void classify_symbols(struct cells *c)
 			if (key_infos[cols->col[i].key].kind > KEY_SUM)
 				vec_push(&c->site_values,
 					 key_infos[cols->col[i].key].kind == KEY_OF_SITE
-						 ? site_value(c, cols->col[i].key, s)
+						 ? key_infos[cols->col[i].key].type->of_site(c, s)
 						 : 0);
 	}
 }
@@ -298,7 +165,8 @@ static void classify_sites(struct cells *c)
 	for (uint32_t s = 0; s < c->names->sites.n; s++) {
 		for (unsigned i = 0; i < cols->n; i++)
 			if (key_infos[cols->col[i].key].kind == KEY_OF_SITE)
-				tuple[cols->col[i].value] = site_value(c, cols->col[i].key, s);
+				tuple[cols->col[i].value] =
+					key_infos[cols->col[i].key].type->of_site(c, s);
 		c->site_class[s] = class_of(&k, tuple);
 	}
 	c->n_site_classes = (uint32_t)k.n;
@@ -317,7 +185,7 @@ static void classify_entries(struct cells *c)
 		for (unsigned i = 0; i < cols->n; i++)
 			if (key_infos[cols->col[i].key].kind > KEY_SUM &&
 			    key_infos[cols->col[i].key].kind != KEY_OF_SITE)
-				tuple[cols->col[i].value] = entry_value(c, i, e);
+				tuple[cols->col[i].value] = entry_value(c, &cols->col[i], e);
 		if (e && memcmp(tuple, last, bytes) == 0) { /* often they are of one thread */
 			c->entry_class[e] = c->entry_class[e - 1];
 			continue;
@@ -331,7 +199,9 @@ static void classify_entries(struct cells *c)
 
 void cells_make(struct cells *c, const struct names *n, const struct cells_opts *o)
 {
-	*c = (struct cells){ .names = n, .opts = *o };
+	*c = (struct cells){ .names = n,
+			     .opts = *o,
+			     .has_dsos = columns_have(o->columns, KEY_DSO) };
 	c->dso_text = mem_alloc((n->dsos.n + 1) * sizeof(*c->dso_text));
 	c->dso_text[0] = strtab_add(&c->texts, "[unknown]");
 	for (uint32_t i = 0; i < n->dsos.n; i++)
@@ -370,22 +240,64 @@ unsigned cells_needs(const struct columns *c)
 {
 	unsigned by = 0;
 
-	for (unsigned i = 0; i < c->n; i++)
-		switch (c->col[i].key) {
-		case KEY_COMM: by |= PROFILE_BY_COMM; break;
-		case KEY_PID: by |= PROFILE_BY_TID; break;
-		case KEY_TGID: by |= PROFILE_BY_PID; break;
-		case KEY_SOCKET:
-		case KEY_CPU: by |= PROFILE_BY_CPU; break;
-		case KEY_TIME: by |= PROFILE_BY_TIME; break;
-		case KEY_PARENT: by |= PROFILE_BY_CHAIN; break;
-		case KEY_OVERHEAD_SYS: /* entries have a mode then */
-		case KEY_OVERHEAD_US:
-		case KEY_OVERHEAD_GUEST_SYS:
-		case KEY_OVERHEAD_GUEST_US: by |= PROFILE_BY_CODE; break;
-		default:
-			if (key_infos[c->col[i].key].kind >= KEY_OF_SITE)
-				by |= PROFILE_BY_CODE;
-		}
+	for (unsigned i = 0; i < c->n; i++) {
+		const struct key_info *k = &key_infos[c->col[i].key];
+
+		by |= k->by | (k->kind >= KEY_OF_SITE ? PROFILE_BY_CODE : 0);
+	}
 	return by;
+}
+
+char cell_level(uint8_t mode)
+{
+	switch (mode) {
+	case EVENT_MODE_KERNEL: return 'k';
+	case EVENT_MODE_USER: return '.';
+	case EVENT_MODE_GUEST_KERNEL: return 'g';
+	case EVENT_MODE_GUEST_USER: return 'u';
+	default: return 'H';
+	}
+}
+
+char cell_origin(const struct name_site *s)
+{
+	if (!s->map)
+		return '!';
+	if (s->mode == EVENT_MODE_KERNEL)
+		return 'k';
+	return s->addr == s->dso_addr ? 'j' : 'd';
+}
+
+const char *cell_text(const struct cells *c, const struct column *col, struct cell_pair at,
+		      uint64_t count, char *buf, size_t size)
+{
+	const struct key_info *k = &key_infos[col->key];
+	AUTO_STRBUF b = { 0 };
+	uint64_t v;
+
+	if (k->kind == KEY_SUM)
+		return "";
+	v = cell_value(c, col, at);
+	if (k->type && k->type->text)
+		return k->type->text(c, col, v, buf, size);
+	if (k->type && k->type->put)
+		k->type->put(&b, v);
+	else
+		strbuf_printf(&b, "%" PRIu64, k->times ? v * count : v);
+	snprintf(buf, size, "%s", strbuf_str(&b));
+	return buf;
+}
+
+size_t cell_length(const struct cells *c, const struct column *col, struct cell_pair at,
+		   uint64_t count)
+{
+	const struct name_frame *f;
+	char buf[4096];
+
+	if (col->key == KEY_SYM) {
+		f = &c->names->frames.data[cell_value(c, col, at)];
+		if (f->name == SYMBOLS_NONE)
+			return f->addr ? CELL_ADDRESS - 1 : CELL_ADDRESS - 3;
+	}
+	return strlen(cell_text(c, col, at, count, buf, sizeof(buf)));
 }

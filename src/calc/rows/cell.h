@@ -10,6 +10,7 @@
 #define KYMO_CALC_ROWS_CELL_H
 
 #include "base/map.h"
+#include "base/str.h"
 #include "calc/profile/extra.h"
 #include "calc/profile/names.h"
 #include "calc/rows/key.h"
@@ -33,8 +34,6 @@ struct cells_opts {
 	bool (*parent)(void *ctx, const char *function);
 	void *ctx;
 };
-
-#define CELL_CACHE_LINE 64 /* bytes, for KEY_DCACHELINE */
 
 struct cell_values {
 	uint64_t *data;
@@ -60,11 +59,33 @@ struct cells {
 	struct extras extras;
 	struct strtab texts;
 	/* inner workings */
+	bool has_dsos;	     /* a column of files stands beside the symbols */
 	uint32_t *dso_text;  /* by dso + 1 */
 	uint32_t *symbol_of; /* by frame: the first one that is the same symbol */
 	uint32_t *parent_of; /* by chain: text + 1 */
 	struct map place_of; /* an address or cache line to the site + 1 that shows it */
 };
+
+/* What the cells of a column are. */
+struct key_type {
+	/* What a cell holds, from its site or its entry; neither: the word that was kept. */
+	uint64_t (*of_site)(struct cells *c, uint32_t site);
+	uint64_t (*of_entry)(struct cells *c, const struct column *col,
+			     const struct profile_entry *e);
+	/* Its text, into buf or elsewhere, or appended to b; neither: a number. */
+	const char *(*text)(const struct cells *c, const struct column *col, uint64_t v, char *buf,
+			    size_t size);
+	void (*put)(struct strbuf *b, uint64_t v);
+	/* Below 0 when a stands before b; NULL: as numbers do. */
+	int (*order)(const struct cells *c, uint64_t a, uint64_t b);
+	/*
+	 * A number that is smaller for what stands before, or the same where `order` must say; for
+	 * columns with many values.
+	 */
+	uint64_t (*guess)(const struct cells *c, uint64_t v);
+};
+/* `order`, turned around where the largest comes first. */
+int key_compare(const struct cells *c, enum key key, uint64_t a, uint64_t b);
 
 /* PROFILE_BY_* that the columns need. */
 unsigned cells_needs(const struct columns *c);
@@ -85,6 +106,7 @@ static inline uint64_t cell_value(const struct cells *c, const struct column *co
 		       ? c->site_values.data[at.site * n + (size_t)col->value]
 		       : c->entry_values.data[at.entry * n + (size_t)col->value];
 }
+#define CELL_ADDRESS 23 /* room for "[.] 0x" and sixteen digits */
 /* What the column shows, into buf or elsewhere; the view adds width. count: samples of the row. */
 const char *cell_text(const struct cells *c, const struct column *col, struct cell_pair at,
 		      uint64_t count, char *buf, size_t size);
@@ -124,8 +146,6 @@ static inline int cell_compare(const struct cells *c, const struct column *col, 
 /* --- cell_rank.c --- */
 void cells_rank(struct cells *c);
 
-/* "file.c:12", or where that is not known "function+4", "libc.so.6[1f00]"; an id of c->texts. */
-uint32_t cell_line(struct cells *c, uint32_t site, bool file_only);
 /* The letter for where a site's name came from: k the kernel, j a JIT map, d its file, ! nowhere.
  */
 char cell_origin(const struct name_site *s);

@@ -3,158 +3,32 @@
  * Which of two cells stands first. This is decided once for all that a column has, so that rows are
  * compared by small numbers, however many there are and however long their texts.
  */
-#include <linux/perf_event.h>
 #include <string.h>
 
 #include "base/pool.h"
 #include "base/sort.h"
 #include "calc/rows/cell.h"
 
-static int number_order(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-/* Addresses count from the kernel's, which are negative, upwards. */
-static int signed_order(uint64_t a, uint64_t b)
-{
-	return (int64_t)a < (int64_t)b ? -1 : (int64_t)a > (int64_t)b;
-}
-
-/* What nothing is known of comes last. */
-static int dso_order(const struct cells *c, uint64_t a, uint64_t b)
-{
-	uint32_t none = c->dso_text[0];
-
-	if (a == b)
-		return 0;
-	if (a == none || b == none)
-		return a == none ? 1 : -1;
-	return strcmp(strtab_get(&c->texts, (uint32_t)a), strtab_get(&c->texts, (uint32_t)b));
-}
-
-/* What has no name comes last. by_file: a column of files stands beside the symbols. */
-static int symbol_order(const struct cells *c, bool by_file, uint32_t a, uint32_t b)
-{
-	const struct name_frame *x = &c->names->frames.data[a], *y = &c->names->frames.data[b];
-	bool x_named = x->name != SYMBOLS_NONE, y_named = y->name != SYMBOLS_NONE;
-	int r;
-
-	if (a == b)
-		return 0;
-	if (x_named != y_named)
-		return x_named ? -1 : 1;
-	if (!x_named) {
-		r = signed_order(x->addr, y->addr);
-		return r ? r : dso_order(c, c->dso_text[x->dso + 1], c->dso_text[y->dso + 1]);
-	}
-	if (!by_file) {
-		r = dso_order(c, c->dso_text[x->dso + 1], c->dso_text[y->dso + 1]);
-		if (r)
-			return r;
-	}
-	r = signed_order(x->addr, y->addr);
-	if (r)
-		return r;
-	r = number_order(x->size, y->size);
-	return r ? r : number_order(a, b);
-}
-
-static int text_order(const struct cells *c, uint64_t a, uint64_t b)
-{
-	return a == b ? 0
-		      : strcmp(strtab_get(&c->texts, (uint32_t)a),
-			       strtab_get(&c->texts, (uint32_t)b));
-}
-
-static int comm_order(const struct cells *c, uint64_t a, uint64_t b)
-{
-	const struct tasks *t = c->names->profile->trace->tasks;
-	char x[TASK_NAME], y[TASK_NAME];
-
-	return a == b ? 0
-		      : strcmp(tasks_who_name(t, (uint32_t)a, x),
-			       tasks_who_name(t, (uint32_t)b, y));
-}
-
-static int address_order(const struct cells *c, uint64_t a, uint64_t b)
-{
-	return signed_order(c->names->sites.data[a].addr, c->names->sites.data[b].addr);
-}
-
-static int level_order(uint64_t a, uint64_t b)
-{
-	union perf_mem_data_src x = { .val = a }, y = { .val = b };
-	int r = number_order(x.mem_lvl, y.mem_lvl);
-
-	return r ? r : number_order(a, b);
-}
-
 struct ranking {
 	const struct cells *c;
 	const struct column *col;
-	bool by_file;
 	int (*compare)(const struct ranking *r, uint64_t a, uint64_t b);
 	/* A number that is smaller for what stands before, or the same where compare must say. */
 	uint64_t (*guess)(const struct ranking *r, uint64_t v);
 	const uint64_t *value; /* those that there are, each once */
 };
 
-static int by_value(const struct ranking *r, uint64_t a, uint64_t b)
+static int cell_rank_by_value(const struct ranking *r, uint64_t a, uint64_t b)
 {
-	const struct cells *c = r->c;
-
-	switch (r->col->key) {
-	case KEY_COMM: return comm_order(c, a, b);
-	case KEY_DSO: return dso_order(c, a, b);
-	case KEY_DSO_FROM:
-	case KEY_DSO_TO:
-	case KEY_DSO_DADDR: return dso_order(c, b, a);
-	case KEY_SYM:
-	case KEY_IPC:
-	case KEY_SYM_FROM:
-	case KEY_SYM_TO: return symbol_order(c, r->by_file, (uint32_t)a, (uint32_t)b);
-	case KEY_SRCLINE:
-	case KEY_SRCFILE:
-	case KEY_SRCLINE_FROM:
-	case KEY_SRCLINE_TO: return text_order(c, a, b);
-	case KEY_CGROUP_ID: return text_order(c, b, a);
-	case KEY_PARENT: /* without one last */
-		return a && b ? text_order(c, a - 1, b - 1) : a ? -1 : 1;
-	case KEY_LOCAL_WEIGHT: /* heavy ones first */
-	case KEY_WEIGHT:
-	case KEY_LOCAL_INS_LAT:
-	case KEY_INS_LAT:
-	case KEY_TRANSACTION:
-	case KEY_CYCLES: return number_order(b, a);
-	case KEY_ADDR_FROM:
-	case KEY_ADDR_TO:
-	case KEY_SYM_DADDR:
-	case KEY_SYM_IADDR:
-	case KEY_DCACHELINE: return address_order(c, a, b);
-	case KEY_ADDR: return signed_order(a, b);
-	case KEY_MEM: return level_order(a, b);
-	default: return number_order(a, b);
-	}
+	return key_compare(r->c, r->col->key, a, b);
 }
 
-/* Many symbols are common, and so are many times; of most other columns there are few values. */
+/* Of most columns there are few values. */
 static uint64_t guess_value(const struct ranking *r, uint64_t v)
 {
-	const struct name_frame *f;
+	const struct key_type *t = key_infos[r->col->key].type;
 
-	switch (r->col->key) {
-	case KEY_SYM:
-		f = &r->c->names->frames.data[v];
-		if (f->name == SYMBOLS_NONE)
-			return (f->addr ^ INT64_MIN) >> 1 | 1ull << 63;
-		return r->by_file ? (f->addr ^ INT64_MIN) >> 1 : 0;
-	case KEY_PID:
-	case KEY_TGID:
-	case KEY_CPU:
-	case KEY_TIME: return v;
-	default: return 0;
-	}
+	return t && t->guess && !key_infos[r->col->key].falls ? t->guess(r->c, v) : 0;
 }
 
 static int cell_rank_by_name(const struct ranking *r, uint64_t a, uint64_t b)
@@ -243,8 +117,7 @@ static void rank_column(struct cells *c, unsigned column, bool by_names)
 	AUTO_FREE uint64_t *value = mem_table((n + 1ul) * sizeof(*value), false);
 	struct ranking r = { .c = c,
 			     .col = col,
-			     .by_file = columns_have(cols, KEY_DSO),
-			     .compare = by_names ? cell_rank_by_name : by_value,
+			     .compare = by_names ? cell_rank_by_name : cell_rank_by_value,
 			     .guess = by_names ? guess_name : guess_value };
 
 	for (uint32_t k = 0; k < n; k++) {

@@ -89,7 +89,7 @@ static bool stands_before(const struct cells *c, struct cell_pair a, struct cell
 
 	for (unsigned i = 0; i < cols->n; i++) {
 		const struct column *col = &cols->col[cols->sort[i]];
-		int r = key_infos[col->key].kind == KEY_SUM ? 0 : cell_compare(c, col, a, b);
+		int r = column_is_sum(col) ? 0 : cell_compare(c, col, a, b);
 
 		if (r)
 			return r < 0;

@@ -13,8 +13,7 @@ static void find_levels(struct hier *t)
 		const struct column *c = &cols->col[cols->sort[i]];
 		unsigned l = 0;
 
-		if (key_infos[c->key].kind == KEY_SUM || c->hidden ||
-		    !column_applies(c, t->hist->opts.type))
+		if (column_is_sum(c) || c->hidden || !column_applies(c, t->hist->opts.type))
 			continue;
 		while (l < t->n_levels && number[l] != c->level)
 			l++;

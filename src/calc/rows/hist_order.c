@@ -121,11 +121,6 @@ static void refine_by_cell(struct numbers *k, const struct column *c, bool shown
 	k->max = k->max * (max + 1) + max;
 }
 
-static bool hist_order_is_sum(const struct column *c)
-{
-	return key_infos[c->key].kind == KEY_SUM;
-}
-
 /* What rows are compared by for output. */
 enum { BEFORE, WHO, AFTER, SHOWN }; /* WHO: thread and depth */
 struct shown {
@@ -156,7 +151,7 @@ static void order_by_cells(struct ordering *o)
 	for (unsigned i = 0; i < cols->n; i++) {
 		const struct column *c = &cols->col[cols->sort[i]];
 
-		if (!hist_order_is_sum(c) && column_applies(c, o->h->opts.type))
+		if (!column_is_sum(c) && column_applies(c, o->h->opts.type))
 			refine_by_cell(&k, c, false);
 	}
 	sort_keys(o->insert, o->n);
@@ -189,7 +184,7 @@ static void number_shown(struct ordering *o)
 			if (h->opts.children)
 				refine_by_sum(k, c->key, -1);
 			k = &after;
-		} else if (hist_order_is_sum(c)) {
+		} else if (column_is_sum(c)) {
 			refine_by_sums(k, c->key);
 		} else {
 			refine_by_cell(k, c, true);

@@ -1,571 +1,611 @@
 /* SPDX-License-Identifier: MIT */
-#include "calc/rows/key.h"
-
+/*
+ * The table of sort keys, and what their cells are: the value by which rows are told apart, its
+ * text, and which of two stands first.
+ */
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/mman.h>
 
 #include "base/str.h"
-#include "event/match.h"
+#include "calc/rows/cell.h"
+#include "event/memory.h"
+
+#define CACHE_LINE 64 /* bytes */
+
+static int key_order_numbers(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Addresses count from the kernel's, which are negative, upwards. */
+static int key_order_signed(const struct cells *c, uint64_t a, uint64_t b)
+{
+	(void)c;
+	return (int64_t)a < (int64_t)b ? -1 : (int64_t)a > (int64_t)b;
+}
+
+/* Values that are small numbers, of which there may be many. */
+static uint64_t key_guess_number(const struct cells *c, uint64_t v)
+{
+	(void)c;
+	return v;
+}
+
+/* --- texts, by their ids --- */
+
+static const char *key_text_id(const struct cells *c, const struct column *col, uint64_t v,
+			       char *buf, size_t size)
+{
+	(void)col;
+	(void)buf;
+	(void)size;
+	return strtab_get(&c->texts, (uint32_t)v);
+}
+
+static int key_order_texts(const struct cells *c, uint64_t a, uint64_t b)
+{
+	return a == b ? 0
+		      : strcmp(strtab_get(&c->texts, (uint32_t)a),
+			       strtab_get(&c->texts, (uint32_t)b));
+}
+
+/* --- threads and CPUs --- */
+
+/*
+ * A thread whose name came late had it all the time, as perf's reports have it; what shows
+ * samples as they come (script, folded stacks) cannot know it.
+ */
+static uint64_t key_of_comm(struct cells *c, const struct column *col,
+			    const struct profile_entry *e)
+{
+	uint32_t later;
+
+	(void)col;
+	if (!(e->comm & TASK_NAMELESS) || e->comm == TASK_NAMELESS || e->comm == STRTAB_NONE)
+		return e->comm;
+	later = tasks_later_comm(c->names->profile->trace->tasks, (int)(e->comm << 1) >> 1,
+				 e->first);
+	return later == STRTAB_NONE ? e->comm : later;
+}
+
+static const char *key_text_comm(const struct cells *c, const struct column *col, uint64_t v,
+				 char *buf, size_t size)
+{
+	(void)col;
+	(void)size;
+	return tasks_who_name(c->names->profile->trace->tasks, (uint32_t)v, buf);
+}
+
+static int key_order_comms(const struct cells *c, uint64_t a, uint64_t b)
+{
+	char x[TASK_NAME], y[TASK_NAME];
+
+	return a == b ? 0
+		      : strcmp(key_text_comm(c, NULL, a, x, sizeof(x)),
+			       key_text_comm(c, NULL, b, y, sizeof(y)));
+}
+
+static uint64_t key_of_thread(struct cells *c, const struct column *col,
+			      const struct profile_entry *e)
+{
+	(void)c;
+	return (uint32_t)(col->key == KEY_TGID ? e->pid : e->tid);
+}
+
+/* "   1234:name"; the thread's last name, as its number has no other. */
+static const char *key_text_thread(const struct cells *c, const struct column *col, uint64_t v,
+				   char *buf, size_t size)
+{
+	const struct tasks *tasks = c->names->profile->trace->tasks;
+	char name[TASK_NAME];
+
+	(void)col;
+	snprintf(buf, size, "%7d:%s", (int32_t)v,
+		 tasks_name_at(tasks, (int32_t)v, UINT64_MAX, name));
+	return buf;
+}
+
+static uint64_t key_of_cpu(struct cells *c, const struct column *col, const struct profile_entry *e)
+{
+	if (col->key == KEY_CPU)
+		return e->cpu;
+	return c->opts.env.socket ? (uint32_t)c->opts.env.socket(c->opts.env.ctx, e->cpu)
+				  : UINT32_MAX;
+}
+
+static const char *key_text_cpu(const struct cells *c, const struct column *col, uint64_t v,
+				char *buf, size_t size)
+{
+	(void)c;
+	(void)col;
+	snprintf(buf, size, "%.3d", (int32_t)v);
+	return buf;
+}
+
+static uint64_t key_of_time(struct cells *c, const struct column *col,
+			    const struct profile_entry *e)
+{
+	(void)c;
+	(void)col;
+	return e->time;
+}
+
+static const char *key_text_time(const struct cells *c, const struct column *col, uint64_t v,
+				 char *buf, size_t size)
+{
+	(void)col;
+	if (c->opts.ns)
+		snprintf(buf, size, "%" PRIu64 ".%09" PRIu64, v / 1000000000, v % 1000000000);
+	else
+		snprintf(buf, size, "%" PRIu64 ".%06" PRIu64, v / 1000000000,
+			 v % 1000000000 / 1000);
+	return buf;
+}
+
+static const struct key_type
+	key_comm = { .of_entry = key_of_comm, .text = key_text_comm, .order = key_order_comms },
+	key_thread = { .of_entry = key_of_thread,
+		       .text = key_text_thread,
+		       .guess = key_guess_number },
+	key_cpu = { .of_entry = key_of_cpu, .text = key_text_cpu, .guess = key_guess_number },
+	key_time = { .of_entry = key_of_time, .text = key_text_time, .guess = key_guess_number };
+
+/* --- what else a sample says --- */
+
+static void key_put_transaction(struct strbuf *b, uint64_t t)
+{
+	static const struct {
+		uint64_t flag;
+		const char *name;
+	} flags[] = {
+		{ PERF_TXN_ELISION, "EL " },
+		{ PERF_TXN_TRANSACTION, "TX " },
+		{ PERF_TXN_SYNC, "SYNC " },
+		{ PERF_TXN_ASYNC, "ASYNC " },
+		{ PERF_TXN_RETRY, "RETRY " },
+		{ PERF_TXN_CONFLICT, "CON " },
+		{ PERF_TXN_CAPACITY_WRITE, "CAP-WRITE " },
+		{ PERF_TXN_CAPACITY_READ, "CAP-READ " },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		if (t & flags[i].flag)
+			strbuf_puts(b, flags[i].name);
+	if (t && !(t & (PERF_TXN_SYNC | PERF_TXN_ASYNC)))
+		strbuf_puts(b, "NEITHER ");
+	if (t & PERF_TXN_ABORT_MASK)
+		strbuf_printf(b, ":%" PRIx64,
+			      (uint64_t)((t & PERF_TXN_ABORT_MASK) >> PERF_TXN_ABORT_SHIFT));
+}
+
+static void key_put_page_size(struct strbuf *b, uint64_t v)
+{
+	char buf[32];
+
+	strbuf_puts(b, memory_page_size(v, buf, sizeof(buf)));
+}
+
+static const char *key_text_cgroup(const struct cells *c, const struct column *col, uint64_t id,
+				   char *buf, size_t size)
+{
+	const char *name;
+
+	(void)col;
+	(void)buf;
+	(void)size;
+	if (!id)
+		return "N/A";
+	name = c->opts.env.cgroup ? c->opts.env.cgroup(c->opts.env.ctx, id) : NULL;
+	return name ? name : "unknown";
+}
+
+static uint64_t key_of_namespace(struct cells *c, const struct column *col,
+				 const struct profile_entry *e)
+{
+	const uint64_t *w;
+	char text[64];
+
+	if (e->extra == PROFILE_NO_EXTRA)
+		return 0;
+	w = &c->names->profile->extras.data[e->extra].data[c->opts.plan->word[col->key]];
+	snprintf(text, sizeof(text), "%" PRIu64 "/0x%" PRIx64, w[0], w[1]);
+	return strtab_add(&c->texts, text);
+}
+
+/* A function that a pattern chose, or none, which comes last. */
+static uint64_t key_of_parent(struct cells *c, const struct column *col,
+			      const struct profile_entry *e)
+{
+	(void)col;
+	return e->chain == PROFILE_NO_CHAIN ? 0 : c->parent_of[e->chain];
+}
+
+static const char *key_text_parent(const struct cells *c, const struct column *col, uint64_t v,
+				   char *buf, size_t size)
+{
+	return v ? key_text_id(c, col, v - 1, buf, size) : "[other]";
+}
+
+static int key_order_parents(const struct cells *c, uint64_t a, uint64_t b)
+{
+	return a && b ? key_order_texts(c, a - 1, b - 1) : a ? -1 : 1;
+}
+
+/* Fields of tracepoints, and all of them as text: ranks that calc/profile/extra_values.c made. */
+static uint64_t key_of_extra(struct cells *c, const struct column *col,
+			     const struct profile_entry *e)
+{
+	return e->extra != PROFILE_NO_EXTRA && column_applies(col, e->type)
+		       ? c->extras.column[col - c->opts.columns->col].by_extra[e->extra]
+		       : UINT32_MAX;
+}
+
+static const char *key_text_extra(const struct cells *c, const struct column *col, uint64_t v,
+				  char *buf, size_t size)
+{
+	const struct extra_values *x = &c->extras.column[col - c->opts.columns->col];
+
+	(void)buf;
+	(void)size;
+	return v < x->n ? x->text[v] : "N/A";
+}
+
+static const struct key_type key_transaction = { .put = key_put_transaction },
+			     key_page_size = { .put = key_put_page_size },
+			     key_cgroup = { .text = key_text_cgroup },
+			     key_namespace = { .of_entry = key_of_namespace,
+					       .text = key_text_id,
+					       .order = key_order_texts },
+			     key_parent = { .of_entry = key_of_parent,
+					    .text = key_text_parent,
+					    .order = key_order_parents },
+			     key_extra = { .of_entry = key_of_extra, .text = key_text_extra };
+
+/* --- files, functions and lines --- */
+
+static uint64_t key_of_dso(struct cells *c, uint32_t site)
+{
+	return c->dso_text[c->names->sites.data[site].dso + 1];
+}
+
+/* What nothing is known of comes last. */
+static int key_order_dsos(const struct cells *c, uint64_t a, uint64_t b)
+{
+	uint32_t none = c->dso_text[0];
+
+	if (a != b && (a == none || b == none))
+		return a == none ? 1 : -1;
+	return key_order_texts(c, a, b);
+}
+
+static uint64_t key_of_symbol(struct cells *c, uint32_t site)
+{
+	return c->symbol_of[c->names->sites.data[site].frame];
+}
+
+/* As much of a text as there is room for; where it ends. */
+static char *key_text_put(char *to, const char *end, const char *text)
+{
+	while (*text && to + 1 < end)
+		*to++ = *text++;
+	*to = '\0';
+	return to;
+}
+
+static const char *key_text_symbol(const struct cells *c, const struct column *col, uint64_t frame,
+				   char *buf, size_t size)
+{
+	const struct name_frame *f = &c->names->frames.data[frame];
+	const char *name = names_function(c->names, (uint32_t)frame);
+	uint64_t addr = f->addr;
+	char *to;
+
+	(void)col;
+	if (size < CELL_ADDRESS)
+		return "";
+	to = key_text_put(buf, buf + size, name || !addr ? "[ ] " : "[ ] 0x");
+	buf[1] = cell_level(f->mode);
+	if (name) {
+		to = key_text_put(to, buf + size, name);
+		key_text_put(to, buf + size, f->inlined ? " (inlined)" : "");
+		return buf;
+	}
+	for (int i = 16; i-- > 0; addr >>= 4)
+		to[i] = "0123456789abcdef"[addr & 15];
+	to[16] = '\0';
+	return buf;
+}
+
+/* What has no name comes last. Files decide where no column of files stands beside the symbols. */
+static int key_order_symbols(const struct cells *c, uint64_t a, uint64_t b)
+{
+	const struct name_frame *x = &c->names->frames.data[a], *y = &c->names->frames.data[b];
+	bool x_named = x->name != SYMBOLS_NONE, y_named = y->name != SYMBOLS_NONE;
+	int by_addr = key_order_signed(c, x->addr, y->addr), by_dso = 0;
+
+	if (a == b)
+		return 0;
+	if (x_named != y_named)
+		return x_named ? -1 : 1;
+	if (!x_named && by_addr)
+		return by_addr;
+	if (!x_named || !c->has_dsos)
+		by_dso = key_order_dsos(c, c->dso_text[x->dso + 1], c->dso_text[y->dso + 1]);
+	if (!x_named || by_dso)
+		return by_dso;
+	if (by_addr)
+		return by_addr;
+	return x->size == y->size ? key_order_numbers(a, b) : key_order_numbers(x->size, y->size);
+}
+
+/* Many symbols are common. */
+static uint64_t key_guess_symbol(const struct cells *c, uint64_t v)
+{
+	const struct name_frame *f = &c->names->frames.data[v];
+
+	if (f->name == SYMBOLS_NONE)
+		return (f->addr ^ INT64_MIN) >> 1 | 1ull << 63;
+	return c->has_dsos ? (f->addr ^ INT64_MIN) >> 1 : 0;
+}
+
+/* "file.c:12", or where that is not known "function+4", "libc.so.6[1f00]". */
+static uint64_t key_of_line(struct cells *c, uint32_t site)
+{
+	const struct names *n = c->names;
+	const struct name_site *s = &n->sites.data[site];
+	const char *file, *name = names_function(n, s->frame);
+	AUTO_STRBUF b = { 0 };
+	uint32_t line;
+
+	if (names_code_line(n, s, &file, &line))
+		strbuf_printf(&b, "%s:%u", c->opts.full_lines ? file : str_base_name(file), line);
+	else if (!s->map)
+		strbuf_puts(&b, "??:0");
+	else if (name)
+		strbuf_printf(&b, "%s+%" PRIu64, name, s->dso_addr - n->frames.data[s->frame].addr);
+	else
+		strbuf_printf(&b, "%s[%" PRIx64 "]", names_dso(n, s->dso), s->dso_addr);
+	return strtab_add(&c->texts, strbuf_str(&b));
+}
+
+static uint64_t key_of_source(struct cells *c, uint32_t site)
+{
+	const char *file;
+	uint32_t line;
+
+	if (!names_code_line(c->names, &c->names->sites.data[site], &file, &line))
+		return strtab_add(&c->texts, "");
+	return strtab_add(&c->texts, c->opts.full_lines ? file : str_base_name(file));
+}
+
+static uint64_t key_of_symbol_size(struct cells *c, uint32_t site)
+{
+	return c->names->frames.data[c->names->sites.data[site].frame].size;
+}
+
+static uint64_t key_of_dso_size(struct cells *c, uint32_t site)
+{
+	const struct task_map *map = c->names->sites.data[site].map;
+
+	return map ? map->end - map->start : 0;
+}
+
+static void key_put_size(struct strbuf *b, uint64_t v)
+{
+	if (v)
+		strbuf_printf(b, "%" PRIu64, v);
+	else
+		strbuf_puts(b, "unknown");
+}
+
+static uint64_t key_of_address(struct cells *c, uint32_t site)
+{
+	return c->names->sites.data[site].addr;
+}
+
+static void key_put_address(struct strbuf *b, uint64_t v)
+{
+	strbuf_printf(b, "%#" PRIx64, v);
+}
+
+static void key_put_ipc(struct strbuf *b, uint64_t v)
+{
+	(void)v;
+	strbuf_puts(b, "-      -");
+}
+
+static const struct key_type
+	key_dso = { .of_site = key_of_dso, .text = key_text_id, .order = key_order_dsos },
+	key_symbol = { .of_site = key_of_symbol,
+		       .text = key_text_symbol,
+		       .order = key_order_symbols,
+		       .guess = key_guess_symbol },
+	key_ipc = { .of_site = key_of_symbol, .put = key_put_ipc, .order = key_order_symbols },
+	key_line = { .of_site = key_of_line, .text = key_text_id, .order = key_order_texts },
+	key_source = { .of_site = key_of_source, .text = key_text_id, .order = key_order_texts },
+	key_symbol_size = { .of_site = key_of_symbol_size, .put = key_put_size },
+	key_dso_size = { .of_site = key_of_dso_size, .put = key_put_size },
+	key_address = { .of_site = key_of_address,
+			.put = key_put_address,
+			.order = key_order_signed };
+
+/* --- places: a site that stands for all with the same address or cache line --- */
+
+static uint64_t key_place_at(struct cells *c, uint64_t hash, uint32_t site)
+{
+	uint64_t *at = map_at(&c->place_of, hash);
+
+	if (!*at)
+		*at = site + 1ull;
+	return *at - 1;
+}
+
+static uint64_t key_of_place(struct cells *c, uint32_t site)
+{
+	return key_place_at(c, map_hash(c->names->sites.data[site].addr), site);
+}
+
+static uint64_t key_of_cache_line(struct cells *c, uint32_t site)
+{
+	const struct name_site *s = &c->names->sites.data[site];
+
+	return key_place_at(c, map_hash(s->dso_addr / CACHE_LINE) ^ ((uint64_t)s->dso + 2), site);
+}
+
+/* An address with the name of what is there, if it has one; data with how far behind it. */
+static const char *key_text_at(const struct cells *c, uint64_t site, char level, uint64_t shown,
+			       bool offsets, char *buf, size_t size)
+{
+	const struct name_site *s = &c->names->sites.data[site];
+	const char *name = names_function(c->names, s->frame);
+	uint64_t offset = s->dso_addr - c->names->frames.data[s->frame].addr;
+	bool data = s->map && !(s->map->prot & PROT_EXEC);
+
+	if (name && (data || (offsets && offset)))
+		snprintf(buf, size, "[%c] %s+0x%" PRIx64, level, name, offset);
+	else if (name)
+		snprintf(buf, size, "[%c] %s", level, name);
+	else
+		snprintf(buf, size, "[%c] %#.16" PRIx64, level, shown);
+	return buf;
+}
+
+static const char *key_text_branch_place(const struct cells *c, const struct column *col,
+					 uint64_t v, char *buf, size_t size)
+{
+	const struct name_site *s = &c->names->sites.data[v];
+
+	(void)col;
+	return key_text_at(c, v, cell_level(s->mode), s->dso_addr, true, buf, size);
+}
+
+static const char *key_text_place(const struct cells *c, const struct column *col, uint64_t v,
+				  char *buf, size_t size)
+{
+	const struct name_site *s = &c->names->sites.data[v];
+
+	(void)col;
+	return key_text_at(c, v, cell_level(s->mode), s->addr, false, buf, size);
+}
+
+static const char *key_text_cache_line(const struct cells *c, const struct column *col, uint64_t v,
+				       char *buf, size_t size)
+{
+	const struct name_site *s = &c->names->sites.data[v];
+	char level = cell_level(s->mode);
+
+	(void)col;
+	if (!s->map)
+		level = 'X';
+	else if (s->mode != EVENT_MODE_KERNEL && !(s->map->prot & PROT_EXEC) &&
+		 (s->map->flags & MAP_SHARED))
+		level = 's';
+	return key_text_at(c, v, level, s->dso_addr & ~(CACHE_LINE - 1ull), false, buf, size);
+}
+
+static int key_order_places(const struct cells *c, uint64_t a, uint64_t b)
+{
+	return key_order_signed(c, c->names->sites.data[a].addr, c->names->sites.data[b].addr);
+}
+
+static const struct key_type key_place = { .of_site = key_of_place,
+					   .text = key_text_place,
+					   .order = key_order_places },
+			     key_branch_place = { .of_site = key_of_place,
+						  .text = key_text_branch_place,
+						  .order = key_order_places },
+			     key_cache_line = { .of_site = key_of_cache_line,
+						.text = key_text_cache_line,
+						.order = key_order_places };
+
+/* --- parts of words: branches and memory accesses --- */
+
+static void key_put_mispredict(struct strbuf *b, uint64_t v)
+{
+	strbuf_puts(b, v & 2 ? "N" : v & 1 ? "Y" : "N/A");
+}
+
+static void key_put_in_tx(struct strbuf *b, uint64_t v)
+{
+	strbuf_putc(b, v ? 'T' : '.');
+}
+
+static void key_put_abort(struct strbuf *b, uint64_t v)
+{
+	strbuf_putc(b, v ? 'A' : '.');
+}
+
+static void key_put_cycles(struct strbuf *b, uint64_t v)
+{
+	if (v)
+		strbuf_printf(b, "%" PRIu64, v);
+	else
+		strbuf_putc(b, '-');
+}
+
+static void key_put_physical(struct strbuf *b, uint64_t v)
+{
+	strbuf_printf(b, "[.] %#.16" PRIx64, v);
+}
+
+static int key_order_levels(const struct cells *c, uint64_t a, uint64_t b)
+{
+	union perf_mem_data_src x = { .val = a }, y = { .val = b };
+
+	(void)c;
+	return x.mem_lvl == y.mem_lvl ? key_order_numbers(a, b)
+				      : key_order_numbers(x.mem_lvl, y.mem_lvl);
+}
+
+static const struct key_type key_mispredict = { .put = key_put_mispredict },
+			     key_in_tx = { .put = key_put_in_tx },
+			     key_abort = { .put = key_put_abort },
+			     key_cycles = { .put = key_put_cycles },
+			     key_locked = { .put = memory_lock }, key_tlb = { .put = memory_tlb },
+			     key_level = { .put = memory_level, .order = key_order_levels },
+			     key_snoop = { .put = memory_snoop },
+			     key_blocked = { .put = memory_blocked },
+			     key_physical = { .put = key_put_physical };
+
+#define EXTRA(word) KEY_WORD_EXTRA, offsetof(struct event_extra, word)
+#define WORD(word)                              \
+	{                                       \
+		EXTRA(word), .mask = UINT64_MAX \
+	}
+#define MEMORY(part)                                   \
+	{                                              \
+		EXTRA(data_src), .mask = MEMORY_##part \
+	}
+#define MEMORY_LOCKED (3ull << PERF_MEM_LOCK_SHIFT)
+#define MEMORY_TLB (0x7full << PERF_MEM_TLB_SHIFT)
+#define MEMORY_LEVEL                                                        \
+	(0x3fffull << PERF_MEM_LVL_SHIFT | 15ull << PERF_MEM_LVLNUM_SHIFT | \
+	 1ull << PERF_MEM_REMOTE_SHIFT | 7ull << PERF_MEM_HOPS_SHIFT)
+#define MEMORY_SNOOP (31ull << PERF_MEM_SNOOP_SHIFT | 3ull << PERF_MEM_SNOOPX_SHIFT)
+#define MEMORY_BLOCKED (7ull << PERF_MEM_BLK_SHIFT)
+#define BRANCH(word)                                                                     \
+	{                                                                                \
+		KEY_WORD_BRANCH, offsetof(struct event_branch, word), .mask = UINT64_MAX \
+	}
+#define FLAGS(shift, mask)                                                         \
+	{                                                                          \
+		KEY_WORD_BRANCH, offsetof(struct event_branch, flags), shift, mask \
+	}
 
 const struct key_info key_infos[KEYS] = {
-	[KEY_OVERHEAD] = { "overhead", "Overhead", KEY_SUM },
-	[KEY_OVERHEAD_SYS] = { "overhead_sys", "sys", KEY_SUM },
-	[KEY_OVERHEAD_US] = { "overhead_us", "usr", KEY_SUM },
-	[KEY_OVERHEAD_GUEST_SYS] = { "overhead_guest_sys", "guest sys", KEY_SUM },
-	[KEY_OVERHEAD_GUEST_US] = { "overhead_guest_us", "guest usr", KEY_SUM },
-	[KEY_CHILDREN] = { "overhead_children", "Children", KEY_SUM },
-	[KEY_SAMPLES] = { "sample", "Samples", KEY_SUM },
-	[KEY_PERIOD] = { "period", "Period", KEY_SUM },
-	[KEY_PID] = { "pid", "    Pid:Command", KEY_OF_SAMPLE },
-	[KEY_TGID] = { "tgid", "   Tgid:Command", KEY_OF_SAMPLE },
-	[KEY_COMM] = { "comm", "Command", KEY_OF_SAMPLE },
-	[KEY_CPU] = { "cpu", "CPU", KEY_OF_SAMPLE },
-	[KEY_SOCKET] = { "socket", "Socket", KEY_OF_SAMPLE },
-	[KEY_TIME] = { "time", "Time", KEY_OF_SAMPLE },
-	[KEY_LOCAL_WEIGHT] = { "local_weight", "Local Weight", KEY_OF_SAMPLE },
-	[KEY_WEIGHT] = { "weight", "Weight", KEY_OF_SAMPLE },
-	[KEY_LOCAL_INS_LAT] = { "local_ins_lat", "Local INSTR Latency", KEY_OF_SAMPLE },
-	[KEY_INS_LAT] = { "ins_lat", "INSTR Latency", KEY_OF_SAMPLE },
-	[KEY_LOCAL_P_STAGE_CYC] = { "local_p_stage_cyc", "Local Pipeline Stage Cycle",
-				    KEY_OF_SAMPLE },
-	[KEY_P_STAGE_CYC] = { "p_stage_cyc", "Pipeline Stage Cycle", KEY_OF_SAMPLE },
-	[KEY_TRANSACTION] = { "transaction", "Transaction                ", KEY_OF_SAMPLE },
-	[KEY_CGROUP] = { "cgroup", "Cgroup", KEY_OF_SAMPLE },
-	[KEY_CGROUP_ID] = { "cgroup_id", "cgroup id (dev/inode)", KEY_OF_SAMPLE },
-	[KEY_CODE_PAGE_SIZE] = { "code_page_size", "Code Page Size", KEY_OF_SAMPLE },
-	[KEY_TRACE] = { "trace", "Trace output", KEY_OF_SAMPLE },
-	[KEY_FIELD] = { "", "", KEY_OF_SAMPLE },
-	[KEY_PARENT] = { "parent", "Parent symbol", KEY_OF_SAMPLE },
-	[KEY_DSO] = { "dso", "Shared Object", KEY_OF_SITE },
-	[KEY_SYM] = { "symbol", "Symbol", KEY_OF_SITE },
-	[KEY_SRCLINE] = { "srcline", "Source:Line", KEY_OF_SITE },
-	[KEY_SRCFILE] = { "srcfile", "Source File", KEY_OF_SITE },
-	[KEY_SYM_SIZE] = { "symbol_size", "Symbol size", KEY_OF_SITE },
-	[KEY_DSO_SIZE] = { "dso_size", "DSO size", KEY_OF_SITE },
-	[KEY_ADDR] = { "addr", "Address", KEY_OF_SITE },
-	[KEY_IPC] = { "ipc_null", "IPC   [IPC Coverage]", KEY_OF_SITE },
-	[KEY_DSO_FROM] = { "dso_from", "Source Shared Object", KEY_OF_BRANCH },
-	[KEY_DSO_TO] = { "dso_to", "Target Shared Object", KEY_OF_BRANCH },
-	[KEY_SYM_FROM] = { "symbol_from", "Source Symbol", KEY_OF_BRANCH },
-	[KEY_SYM_TO] = { "symbol_to", "Target Symbol", KEY_OF_BRANCH },
-	[KEY_ADDR_FROM] = { "addr_from", "Source Address", KEY_OF_BRANCH },
-	[KEY_ADDR_TO] = { "addr_to", "Target Address", KEY_OF_BRANCH },
-	[KEY_SRCLINE_FROM] = { "srcline_from", "From Source:Line", KEY_OF_BRANCH },
-	[KEY_SRCLINE_TO] = { "srcline_to", "To Source:Line", KEY_OF_BRANCH },
-	[KEY_MISPREDICT] = { "mispredict", "Branch Mispredicted", KEY_OF_BRANCH },
-	[KEY_IN_TX] = { "in_tx", "Branch in transaction", KEY_OF_BRANCH },
-	[KEY_ABORT] = { "abort", "Transaction abort", KEY_OF_BRANCH },
-	[KEY_CYCLES] = { "cycles", "Basic Block Cycles", KEY_OF_BRANCH },
-	[KEY_SYM_DADDR] = { "symbol_daddr", "Data Symbol", KEY_OF_MEMORY },
-	[KEY_SYM_IADDR] = { "symbol_iaddr", "Code Symbol", KEY_OF_MEMORY },
-	[KEY_DSO_DADDR] = { "dso_daddr", "Data Object", KEY_OF_MEMORY },
-	[KEY_LOCKED] = { "locked", "Locked", KEY_OF_MEMORY },
-	[KEY_TLB] = { "tlb", "TLB access", KEY_OF_MEMORY },
-	[KEY_MEM] = { "mem", "Memory access", KEY_OF_MEMORY },
-	[KEY_SNOOP] = { "snoop", "Snoop", KEY_OF_MEMORY },
-	[KEY_DCACHELINE] = { "dcacheline", "Data Cacheline", KEY_OF_MEMORY },
-	[KEY_PHYS_DADDR] = { "phys_daddr", "Data Physical Address", KEY_OF_MEMORY },
-	[KEY_DATA_PAGE_SIZE] = { "data_page_size", "Data Page Size", KEY_OF_MEMORY },
-	[KEY_BLOCKED] = { "blocked", "Blocked", KEY_OF_MEMORY },
+#define KEY(id, ...) [KEY_##id] = { __VA_ARGS__ },
+#include "calc/rows/keys.h"
+#undef KEY
 };
 
-/* The beginning of a name is enough; this order says which one is meant. */
-static const uint8_t by_prefix[] = {
-	KEY_PID,
-	KEY_COMM,
-	KEY_DSO,
-	KEY_SYM,
-	KEY_PARENT,
-	KEY_CPU,
-	KEY_SOCKET,
-	KEY_SRCLINE,
-	KEY_SRCFILE,
-	KEY_LOCAL_WEIGHT,
-	KEY_WEIGHT,
-	KEY_TRANSACTION,
-	KEY_TRACE,
-	KEY_SYM_SIZE,
-	KEY_DSO_SIZE,
-	KEY_CGROUP,
-	KEY_CGROUP_ID,
-	KEY_IPC,
-	KEY_TIME,
-	KEY_CODE_PAGE_SIZE,
-	KEY_LOCAL_INS_LAT,
-	KEY_INS_LAT,
-	KEY_LOCAL_P_STAGE_CYC,
-	KEY_P_STAGE_CYC,
-	KEY_ADDR,
-	KEY_OVERHEAD,
-	KEY_OVERHEAD_SYS,
-	KEY_OVERHEAD_US,
-	KEY_OVERHEAD_GUEST_SYS,
-	KEY_OVERHEAD_GUEST_US,
-	KEY_CHILDREN,
-	KEY_SAMPLES,
-	KEY_PERIOD,
-	KEY_DSO_FROM,
-	KEY_DSO_TO,
-	KEY_SYM_FROM,
-	KEY_SYM_TO,
-	KEY_MISPREDICT,
-	KEY_IN_TX,
-	KEY_ABORT,
-	KEY_CYCLES,
-	KEY_SRCLINE_FROM,
-	KEY_SRCLINE_TO,
-	KEY_ADDR_FROM,
-	KEY_ADDR_TO,
-	KEY_SYM_DADDR,
-	KEY_SYM_IADDR,
-	KEY_DSO_DADDR,
-	KEY_LOCKED,
-	KEY_TLB,
-	KEY_MEM,
-	KEY_SNOOP,
-	KEY_DCACHELINE,
-	KEY_PHYS_DADDR,
-	KEY_DATA_PAGE_SIZE,
-	KEY_BLOCKED,
-	KEY_TGID,
-};
-
-struct list {
-	struct column col[KEY_COLUMNS];
-	unsigned n;
-};
-
-struct making {
-	const struct columns_opts *o;
-	struct err *e;
-};
-
-static bool same_column(const struct column *a, const struct column *b)
+int key_compare(const struct cells *c, enum key key, uint64_t a, uint64_t b)
 {
-	return a->key == b->key && a->field == b->field && (!a->field || a->type == b->type);
-}
+	const struct key_info *k = &key_infos[key];
+	uint64_t x = k->falls ? b : a, y = k->falls ? a : b;
 
-/* Keys are taken once; fields of tracepoints as often as they are named. */
-static int list_add(struct making *m, struct list *l, struct column c)
-{
-	for (unsigned i = 0; i < l->n && c.key != KEY_FIELD; i++)
-		if (same_column(&l->col[i], &c))
-			return 0;
-	if (l->n == KEY_COLUMNS) {
-		err_set(m->e, E2BIG, "more than %d columns", KEY_COLUMNS);
-		return err_hint(m->e, "name the fields that matter: --sort EVENT.FIELD,...");
-	}
-	if (!c.title)
-		c.title = key_infos[c.key].title;
-	l->col[l->n++] = c;
-	return 0;
-}
-
-static enum key find_key(const char *word)
-{
-	if (strcasecmp(word, "tid") == 0)
-		return KEY_PID;
-	for (size_t i = 0; i < ARRAY_SIZE(by_prefix); i++)
-		if (strncasecmp(word, key_infos[by_prefix[i]].name, strlen(word)) == 0)
-			return by_prefix[i];
-	return KEYS;
-}
-
-static int unknown(struct making *m, const char *word)
-{
-	struct str_nearest near = { .typed = word };
-	const struct trace *t = m->o->trace;
-	char list[256];
-
-	for (size_t i = 0; i < ARRAY_SIZE(by_prefix); i++)
-		str_nearest_add(&near, key_infos[by_prefix[i]].name);
-	for (size_t i = 0; t && i < t->n_types; i++)
-		for (size_t k = 0; k < t->types[i].n_fields; k++)
-			if (!t->types[i].fields[k].is_common)
-				str_nearest_add(&near, t->types[i].fields[k].name);
-	err_set(m->e, EINVAL, "there is no sort key '%s'", word);
-	if (str_nearest_list(&near, list, sizeof(list)))
-		return err_hint(m->e, "did you mean %s?", list);
-	return err_hint(m->e,
-			"keys are comm, pid, dso, symbol, cpu, srcline, ... and the fields of "
-			"tracepoints; kymo report -h lists them");
-}
-
-static int fits_mode(struct making *m, enum key key)
-{
-	const char *name = key_infos[key].name;
-
-	if (key_infos[key].kind == KEY_OF_BRANCH && m->o->mode != KEY_MODE_BRANCH) {
-		err_set(m->e, EINVAL, "'%s' is a key of branches, and this is no report of them",
-			name);
-		return err_hint(m->e, "record with -b where the CPU has branch records");
-	}
-	if (key_infos[key].kind == KEY_OF_MEMORY && m->o->mode != KEY_MODE_MEMORY) {
-		err_set(m->e, EINVAL, "'%s' is a key of memory accesses", name);
-		return err_hint(m->e, "add --mem-mode; the recording needs addresses (record -d)");
-	}
-	return 0;
-}
-
-/* --- fields of tracepoints: FIELD, EVENT.FIELD, EVENT.*, trace_fields, each maybe with /raw --- */
-
-/* "%2" is the second event; with a colon it is the whole name, else any part of it. */
-static int key_find_type(struct making *m, const char *name, uint32_t *ret)
-{
-	const struct trace *t = m->o->trace;
-	uint64_t number;
-	size_t hits = 0;
-
-	for (uint32_t i = 0; i < t->n_types; i++) {
-		bool hit;
-
-		if (name[0] == '%')
-			hit = str_u64(name + 1, &number) && number == i + 1;
-		else if (strchr(name, ':'))
-			hit = strcmp(t->types[i].name, name) == 0;
-		else
-			hit = strstr(t->types[i].name, name) != NULL;
-		if (hit && hits++ == 0)
-			*ret = i;
-	}
-	if (hits > 1)
-		return err_set(m->e, EINVAL, "'%s' is more than one event of the recording", name);
-	return hits ? 0 : err_set(m->e, EINVAL, "the recording has no event '%s'", name);
-}
-
-static int add_field(struct making *m, struct list *l, uint32_t type, const struct field *f,
-		     bool raw, int level)
-{
-	struct column c = { .key = KEY_FIELD, .type = type, .field = f, .raw = raw };
-
-	c.level = level;
-	c.title = f->name;
-	return list_add(m, l, c);
-}
-
-/* Those of one type that go by that name; "*" is all but the common ones. Returns how many. */
-static int add_fields(struct making *m, struct list *l, uint32_t type, const char *name, bool raw,
-		      int level)
-{
-	const struct event_type *t = &m->o->trace->types[type];
-	int n = 0;
-
-	for (size_t i = 0; i < t->n_fields; i++) {
-		const struct field *f = &t->fields[i];
-		int r;
-
-		if (strcmp(name, "*") == 0 ? f->is_common : strcmp(name, f->name) != 0)
-			continue;
-		r = add_field(m, l, type, f, raw, level);
-		if (r < 0)
-			return r;
-		n++;
-	}
-	return n;
-}
-
-static int add_dynamic(struct making *m, struct list *l, const char *word, int level)
-{
-	AUTO_FREE char *copy = mem_strdup(word);
-	char *slash = strchr(copy, '/'), *dot = strchr(copy, '.');
-	char *field = dot ? dot + 1 : copy;
-	bool raw = m->o->raw_trace || slash;
-	uint32_t type = 0;
-	int n = 0, r;
-
-	if (!m->o->trace || (slash && strcmp(slash, "/raw") != 0))
-		return unknown(m, word);
-	if (slash)
-		*slash = '\0';
-	if (dot) {
-		*dot = '\0';
-		r = key_find_type(m, copy, &type);
-		if (r < 0)
-			return r;
-		n = add_fields(m, l, type, field, raw, level);
-		if (n == 0)
-			return err_set(m->e, EINVAL, "the event %s has no field '%s'",
-				       m->o->trace->types[type].name, field);
-		return n < 0 ? n : 0;
-	}
-	if (strcmp(field, "trace_fields") == 0)
-		memcpy(field, "*", 2);
-	for (uint32_t i = 0; i < m->o->trace->n_types; i++) {
-		r = add_fields(m, l, i, field, raw, level);
-		if (r < 0)
-			return r;
-		n += r;
-	}
-	if (n == 0 && strcmp(field, "*") == 0) {
-		err_set(m->e, EINVAL, "no event of the recording has fields");
-		return err_hint(m->e, "tracepoints have: record -e sched:sched_switch ...");
-	}
-	return n ? 0 : unknown(m, word);
-}
-
-static int add_word(struct making *m, struct list *l, const char *word, int level)
-{
-	enum key key = find_key(word);
-	int r;
-
-	if (key == KEYS)
-		return add_dynamic(m, l, word, level);
-	/* POWER's own; perf leaves them out elsewhere */
-	if (key == KEY_LOCAL_P_STAGE_CYC || key == KEY_P_STAGE_CYC)
-		if (strcasecmp(word, key_infos[key].name) == 0)
-			return 0;
-	r = fits_mode(m, key);
-	return r < 0 ? r : list_add(m, l, (struct column){ .key = key, .level = level });
-}
-
-/* Words of one {group} share a level of the hierarchy. */
-static int parse_sort(struct making *m, struct list *l, const char *text)
-{
-	int level = 0;
-	bool group = false;
-
-	for (;;) {
-		size_t n = strcspn(text, "{}, ");
-		AUTO_FREE char *word = mem_strndup(text, n);
-		int r = n ? add_word(m, l, word, level) : 0;
-
-		if (r < 0)
-			return r;
-		if (!text[n])
-			return 0;
-		if (!group)
-			level++;
-		if (text[n] == '{')
-			group = true;
-		else if (text[n] == '}')
-			group = false;
-		text += n + 1;
-	}
-}
-
-static int parse_fields(struct making *m, struct list *l, const char *text)
-{
-	while (*(text += strspn(text, ", "))) {
-		size_t n = strcspn(text, ", ");
-		AUTO_FREE char *word = mem_strndup(text, n);
-		int r = add_word(m, l, word, 0);
-
-		if (r < 0)
-			return r;
-		text += n;
-	}
-	return 0;
-}
-
-static bool is_strict(const char *order)
-{
-	return order && *order != '+';
-}
-
-/* Records of the function tracers are code that ran, as samples are. */
-static bool is_call(const struct event_type *t)
-{
-	return match_tracepoint(t, "ftrace", "function") ||
-	       match_tracepoint(t, "ftrace", "funcgraph_exit");
-}
-
-static const char *default_sort(const struct columns_opts *o)
-{
-	size_t n = o->trace ? o->trace->n_types : 0, points = 0, others = 0;
-	const struct trace_own *own = o->trace ? o->trace->own : NULL;
-	bool tracepoints;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct event_type *t = &o->trace->types[i];
-
-		if (t->class == TYPE_TRACEPOINT && !is_call(t))
-			points++;
-		else if (!type_is_dummy(t)) /* which only tells of tasks */
-			others++;
-	}
-	tracepoints = points && !others;
-	if (o->mode == KEY_MODE_DIFF)
-		return own && !own->modules ? "symbol" : "dso,symbol";
-	if (tracepoints)
-		return o->raw_trace ? "trace_fields" : "trace";
-	if (o->mode == KEY_MODE_BRANCH)
-		return "comm,dso_from,symbol_from,symbol_to,cycles";
-	if (o->mode == KEY_MODE_MEMORY)
-		return "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,"
-		       "local_ins_lat";
-	if (!own)
-		return "comm,dso,symbol";
-	/* what texts do not say would be columns of nothing */
-	return own->tasks     ? own->modules ? "comm,dso,symbol" : "comm,symbol"
-	       : own->modules ? "dso,symbol"
-			      : "symbol";
-}
-
-/* The text to parse: the user's, sums first where he named none. NULL: fields say it all. */
-static char *sort_text(const struct columns_opts *o)
-{
-	AUTO_STRBUF b = { 0 };
-	bool overhead, children;
-
-	if (!o->sort && is_strict(o->fields))
-		return NULL;
-	if (!o->sort)
-		strbuf_puts(&b, default_sort(o));
-	else if (o->sort[0] == '+')
-		strbuf_printf(&b, "%s,%s", default_sort(o), o->sort + 1);
-	else
-		strbuf_puts(&b, o->sort);
-	/* beside symbols perf has a column for what branch records would tell */
-	if (o->sort && strstr(o->sort, "symbol") &&
-	    (o->mode == KEY_MODE_CODE || o->mode == KEY_MODE_MEMORY))
-		strbuf_puts(&b, ",ipc_null");
-	if (is_strict(o->fields) || o->mode == KEY_MODE_DIFF)
-		return mem_strdup(strbuf_str(&b));
-	overhead = !strstr(strbuf_str(&b), "overhead");
-	children = o->children && !strstr(strbuf_str(&b), "overhead_children");
-	return mem_printf("%s%s%s", children ? "overhead_children," : "",
-			  overhead ? "overhead," : "", strbuf_str(&b));
-}
-
-static void add_sum(struct making *m, struct list *l, enum key key, const char *title)
-{
-	list_add(m, l, (struct column){ .key = key, .title = title });
-}
-
-static void default_sums(struct making *m, struct list *l)
-{
-	const struct columns_opts *o = m->o;
-
-	if (o->children)
-		add_sum(m, l, KEY_CHILDREN, NULL);
-	add_sum(m, l, KEY_OVERHEAD, o->children ? "Self" : NULL);
-	if (o->cpu_modes) {
-		add_sum(m, l, KEY_OVERHEAD_SYS, NULL);
-		add_sum(m, l, KEY_OVERHEAD_US, NULL);
-	}
-	if (o->samples)
-		add_sum(m, l, KEY_SAMPLES, NULL);
-	if (o->periods)
-		add_sum(m, l, KEY_PERIOD, NULL);
-}
-
-#define WIDTH_MAX 1024
-
-/* 0 or nothing: as wide as needed. */
-static int set_widths(struct columns *c, const char *widths, struct err *e)
-{
-	const char *at = widths;
-
-	for (unsigned i = 0; at; i++) {
-		char *end;
-		long width = strtol(at, &end, 10);
-
-		if (width < 0 || width > WIDTH_MAX || (*end && *end != ',')) {
-			err_set(e, EINVAL, "-w %s: a column is 0 to %d characters wide", widths,
-				WIDTH_MAX);
-			return err_hint(e, "-w 8,0,20: a number for each column, 0 for as wide as "
-					   "it needs");
-		}
-		if (i < c->n)
-			c->col[i].width = (int)width;
-		at = *end ? end + 1 : NULL;
-	}
-	return 0;
-}
-
-static int find_in(const struct columns *c, const struct column *what)
-{
-	for (unsigned i = 0; i < c->n; i++)
-		if (same_column(&c->col[i], what))
-			return (int)i;
-	return -1;
-}
-
-/* Output is fields, then the sort keys not among them; comparison is the other way round. */
-static int key_join(struct making *m, struct columns *c, struct list *sort, struct list *fields)
-{
-	unsigned n = 0;
-	int r = 0;
-
-	for (unsigned i = 0; i < sort->n && r == 0; i++) {
-		bool there = false;
-
-		for (unsigned k = 0; k < fields->n && !there; k++) {
-			there = same_column(&fields->col[k], &sort->col[i]);
-			if (there && key_infos[sort->col[i].key].kind != KEY_SUM)
-				fields->col[k].level = sort->col[i].level;
-		}
-		if (!there)
-			r = list_add(m, fields, sort->col[i]);
-	}
-	if (r < 0)
-		return r;
-	memcpy(c->col, fields->col, sizeof(c->col));
-	c->n = fields->n;
-	for (unsigned i = 0; i < sort->n; i++) {
-		uint8_t at = (uint8_t)find_in(c, &sort->col[i]);
-
-		if (!memchr(c->sort, at, n))
-			c->sort[n++] = at;
-	}
-	for (unsigned i = 0; i < c->n; i++)
-		if (!memchr(c->sort, (int)i, n))
-			c->sort[n++] = (uint8_t)i;
-	for (unsigned i = 0; i < c->n; i++)
-		c->col[i].value =
-			key_infos[c->col[i].key].kind == KEY_SUM ? -1 : (int)c->n_values++;
-	return 0;
-}
-
-/* perf's column of instructions per cycle comes with symbols; nobody can ask for it alone. */
-static bool asks_for_ipc(const char *sort)
-{
-	for (size_t n; sort && *sort; sort += n + (sort[n] != 0)) {
-		n = strcspn(sort, "{}, ");
-		if (n >= 3 &&
-		    (strncasecmp(sort, "ipc_null", n) == 0 || strncasecmp(sort, "ipc_lbr", n) == 0))
-			return true;
-	}
-	return false;
-}
-
-int columns_make(struct columns *c, const struct columns_opts *o, struct err *e)
-{
-	struct making m = { .o = o, .e = e };
-	AUTO_FREE char *text = sort_text(o);
-	AUTO_FREE struct list *sort = mem_alloc(sizeof(*sort));
-	AUTO_FREE struct list *fields = mem_alloc(sizeof(*fields));
-	int r = 0;
-
-	*c = (struct columns){ .by_default = !o->sort && !o->fields };
-	c->symbol_first = !o->fields && o->sort && str_starts(o->sort, "sym");
-	if ((o->sort && (!*o->sort || strcmp(o->sort, "+") == 0)) ||
-	    (o->fields && (!*o->fields || strcmp(o->fields, "+") == 0)))
-		return err_set(e, EINVAL, "no key to sort by was given");
-	if (asks_for_ipc(o->sort)) {
-		err_set(e, EINVAL, "--sort %s: instructions per cycle are no key", o->sort);
-		return err_hint(e, "they stand beside symbols: --sort symbol");
-	}
-	if (text)
-		r = parse_sort(&m, sort, text);
-	if (r == 0 && o->parent)
-		r = add_word(&m, sort, "parent", -1);
-	if (r == 0 && !is_strict(o->fields) && o->mode != KEY_MODE_DIFF)
-		default_sums(&m, fields);
-	if (r == 0 && o->fields)
-		r = parse_fields(&m, fields, o->fields + (o->fields[0] == '+'));
-	if (r == 0)
-		r = key_join(&m, c, sort, fields);
-	for (unsigned i = 0; r == 0 && i < c->n; i++)
-		if (c->col[i].key == KEY_TRACE)
-			c->col[i].raw = o->raw_trace;
-	return r < 0 ? r : set_widths(c, o->widths, e);
-}
-
-const struct column *columns_find(const struct columns *c, enum key key)
-{
-	for (unsigned i = 0; i < c->n; i++)
-		if (c->col[i].key == key)
-			return &c->col[i];
-	return NULL;
+	return k->type && k->type->order ? k->type->order(c, x, y) : key_order_numbers(x, y);
 }

@@ -15,82 +15,53 @@
 #include "event/trace.h"
 
 enum key {
-	/* sums */
-	KEY_OVERHEAD,
-	KEY_OVERHEAD_SYS,
-	KEY_OVERHEAD_US,
-	KEY_OVERHEAD_GUEST_SYS,
-	KEY_OVERHEAD_GUEST_US,
-	KEY_CHILDREN,
-	KEY_SAMPLES,
-	KEY_PERIOD,
-	/* of the task and the sample */
-	KEY_PID, /* perf's word for the thread */
-	KEY_TGID,
-	KEY_COMM,
-	KEY_CPU,
-	KEY_SOCKET,
-	KEY_TIME,
-	KEY_LOCAL_WEIGHT,
-	KEY_WEIGHT,
-	KEY_LOCAL_INS_LAT,
-	KEY_INS_LAT,
-	KEY_LOCAL_P_STAGE_CYC,
-	KEY_P_STAGE_CYC,
-	KEY_TRANSACTION,
-	KEY_CGROUP,
-	KEY_CGROUP_ID,
-	KEY_CODE_PAGE_SIZE,
-	KEY_TRACE,
-	KEY_FIELD, /* of a tracepoint, by its own name */
-	KEY_PARENT,
-	/* of the code */
-	KEY_DSO,
-	KEY_SYM,
-	KEY_SRCLINE,
-	KEY_SRCFILE,
-	KEY_SYM_SIZE,
-	KEY_DSO_SIZE,
-	KEY_ADDR,
-	KEY_IPC, /* what perf shows beside symbols; nothing without branch records */
-	/* of a branch */
-	KEY_DSO_FROM,
-	KEY_DSO_TO,
-	KEY_SYM_FROM,
-	KEY_SYM_TO,
-	KEY_ADDR_FROM,
-	KEY_ADDR_TO,
-	KEY_SRCLINE_FROM,
-	KEY_SRCLINE_TO,
-	KEY_MISPREDICT,
-	KEY_IN_TX,
-	KEY_ABORT,
-	KEY_CYCLES,
-	/* of a memory access */
-	KEY_SYM_DADDR,
-	KEY_SYM_IADDR,
-	KEY_DSO_DADDR,
-	KEY_LOCKED,
-	KEY_TLB,
-	KEY_MEM,
-	KEY_SNOOP,
-	KEY_DCACHELINE,
-	KEY_PHYS_DADDR,
-	KEY_DATA_PAGE_SIZE,
-	KEY_BLOCKED,
+#define KEY(id, ...) KEY_##id,
+#include "calc/rows/keys.h"
+#undef KEY
 	KEYS
 };
 
 enum key_kind { KEY_SUM, KEY_OF_SAMPLE, KEY_OF_SITE, KEY_OF_BRANCH, KEY_OF_MEMORY };
 
+/* What a profile keeps of a sample or branch for a key (calc/profile/extra.h). */
+struct key_word {
+	enum {
+		KEY_WORD_NONE,
+		KEY_WORD_ADDR,	    /* the address of an access */
+		KEY_WORD_EXTRA,	    /* a part of struct event_extra */
+		KEY_WORD_WEIGHT,    /* of its weight, which may have parts */
+		KEY_WORD_BRANCH,    /* of struct event_branch */
+		KEY_WORD_NAMESPACE, /* of cgroups: device and inode, two words */
+	} of;
+	uint8_t at, shift; /* its offset; bits */
+	uint64_t mask;	   /* only what the column shows, so that rows do not differ in more */
+};
+
+struct key_type; /* what the cells of a column are: calc/rows/key.c */
+
 struct key_info {
 	const char *name, *title;
 	enum key_kind kind;
+	const struct key_type *type; /* NULL: numbers */
+	struct key_word word;
+	unsigned by;	   /* PROFILE_BY_*, beside what the kind needs */
+	const char *brief; /* a short title where `title` is made for wide columns, or NULL */
+	/* What types of events must have (EVENT_HAVE_*), and what that is called; 0: nothing. */
+	unsigned have;
+	const char *what;
+	uint8_t width; /* the least one; of sums, that of one number */
+	bool right;    /* numbers stand to the right */
+	bool padded;   /* at the end of a line, too */
+	bool falls;    /* the largest comes first */
+	bool times;    /* cells show the value times the row's samples */
+	bool counts;   /* a sum that is a number, and no share */
+	bool other;    /* of the other address of a branch or access */
+	bool live;     /* of samples: top has it, too */
 };
-extern const struct key_info key_infos[KEYS];
-
 /* What rows are made of. */
 enum key_mode { KEY_MODE_CODE, KEY_MODE_BRANCH, KEY_MODE_MEMORY, KEY_MODE_DIFF };
+
+extern const struct key_info key_infos[KEYS];
 
 struct column {
 	enum key key;
@@ -133,6 +104,10 @@ const struct column *columns_find(const struct columns *c, enum key key);
 static inline bool columns_have(const struct columns *c, enum key key)
 {
 	return columns_find(c, key) != NULL;
+}
+static inline bool column_is_sum(const struct column *c)
+{
+	return key_infos[c->key].kind == KEY_SUM;
 }
 /* Has the column cells in rows of events of this type? */
 static inline bool column_applies(const struct column *c, uint32_t type)

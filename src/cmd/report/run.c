@@ -132,25 +132,18 @@ static struct columns_opts columns_opts(const struct report *r)
 /* Texts may not say what a column is about: it would be one of nothing. */
 static int check_has(const struct report *r, struct err *e)
 {
-	static const struct {
-		enum key key;
-		unsigned have;
-		const char *name, *what;
-	} needs[] = { { KEY_COMM, EVENT_HAVE_TASK, "comm", "threads" },
-		      { KEY_PID, EVENT_HAVE_TASK, "pid", "threads" },
-		      { KEY_TGID, EVENT_HAVE_TASK, "tgid", "processes" },
-		      { KEY_CPU, EVENT_HAVE_CPU, "cpu", "CPUs" },
-		      { KEY_TIME, EVENT_HAVE_TIME, "time", "times" } };
 	const struct trace *t = r->load.source->trace;
 	unsigned has = 0;
 
 	for (size_t i = 0; i < t->n_types; i++)
 		has |= t->types[i].has;
-	for (size_t i = 0; t->own && i < ARRAY_SIZE(needs); i++) {
-		if ((has & needs[i].have) || !columns_have(&r->columns, needs[i].key))
+	for (unsigned i = 0; t->own && i < r->columns.n; i++) {
+		const struct key_info *k = &key_infos[r->columns.col[i].key];
+
+		if (!k->have || (has & k->have))
 			continue;
-		err_set(e, ENODATA, "--sort %s: %s has no %s", needs[i].name,
-			source_name(input_path(r->a->load.input)), needs[i].what);
+		err_set(e, ENODATA, "--sort %s: %s has no %s", k->name,
+			source_name(input_path(r->a->load.input)), k->what);
 		return err_hint(e,
 				"sort by what it has: symbol%s; kymo record makes a recording, "
 				"which has all of them",
@@ -210,7 +203,7 @@ static void hide_columns(struct report *r, FILE *f)
 		hide(c, KEY_SYM, "symbol", p->one_symbol, r->a->quiet, f);
 	}
 	for (unsigned i = 0; i < c->n; i++)
-		left = left || (key_infos[c->col[i].key].kind != KEY_SUM && !c->col[i].hidden);
+		left = left || (!column_is_sum(&c->col[i]) && !c->col[i].hidden);
 	for (unsigned i = 0; i < c->n && !left; i++)
 		c->col[i].hidden = false;
 	/* children that nobody can have counted are not worth a column that was not asked for */
@@ -233,15 +226,13 @@ static bool wants_lines(const struct report *r)
 /* The other address of a branch or an access. */
 static void other_address(void *ctx, const struct profile_entry *e, uint64_t *addr, uint8_t *mode)
 {
-	static const enum key keys[] = { KEY_DSO_FROM,	   KEY_SYM_FROM,  KEY_ADDR_FROM,
-					 KEY_SRCLINE_FROM, KEY_SYM_DADDR, KEY_DSO_DADDR,
-					 KEY_DCACHELINE };
 	const struct report *r = ctx;
 	const struct profile_extra *x =
 		e->extra == PROFILE_NO_EXTRA ? NULL : &r->named->extras.data[e->extra];
 
-	for (size_t i = 0; x && i < ARRAY_SIZE(keys) && !addr[0]; i++)
-		addr[0] = extra_word(r->named_plan, x, keys[i]);
+	for (unsigned i = 0; x && i < r->columns.n && !addr[0]; i++)
+		if (key_infos[r->columns.col[i].key].other)
+			addr[0] = extra_word(r->named_plan, x, r->columns.col[i].key);
 	mode[0] = (int64_t)addr[0] < 0 ? EVENT_MODE_KERNEL : EVENT_MODE_USER;
 }
 

@@ -271,16 +271,9 @@ static int watch(struct top *t, struct err *e)
 }
 
 /* Keys that live samples have; report knows more. */
-static bool is_live(enum key key)
+static bool is_live(const struct key_info *k)
 {
-	static const enum key more[] = { KEY_TIME,     KEY_TRACE,   KEY_FIELD,	 KEY_DSO,
-					 KEY_SYM,      KEY_SRCLINE, KEY_SRCFILE, KEY_SYM_SIZE,
-					 KEY_DSO_SIZE, KEY_ADDR,    KEY_IPC };
-
-	for (size_t i = 0; i < ARRAY_SIZE(more); i++)
-		if (key == more[i])
-			return true;
-	return key <= KEY_CPU;
+	return k->kind == KEY_SUM || k->kind == KEY_OF_SITE || k->live;
 }
 
 static int parse_sort(void *ctx, const char *text, struct columns *ret, struct err *e)
@@ -299,7 +292,7 @@ static int parse_sort(void *ctx, const char *text, struct columns *ret, struct e
 	for (unsigned i = 0; r == 0 && i < ret->n; i++) {
 		struct column *c = &ret->col[i];
 
-		if (!is_live(c->key)) {
+		if (!is_live(&key_infos[c->key])) {
 			err_set(e, EINVAL, "top cannot sort by '%s'", key_infos[c->key].name);
 			r = err_hint(e, "comm, pid, tgid, dso, symbol, cpu, addr, time, srcline, "
 					"trace, fields of tracepoints");

@@ -27,15 +27,7 @@ struct own {
 /* Short titles where perf's are made for wide columns. */
 static const char *tui_hist_title(const struct column *c)
 {
-	switch (c->key) {
-	case KEY_PID: return "Thread";
-	case KEY_TGID: return "Process";
-	case KEY_DSO: return "File";
-	case KEY_SRCLINE: return "Line";
-	case KEY_SRCFILE: return "Source";
-	case KEY_TRACE: return "Trace";
-	default: return c->title;
-	}
+	return key_infos[c->key].brief ? key_infos[c->key].brief : c->title;
 }
 
 /* A tree's one column: the titles of its levels. */
@@ -96,7 +88,6 @@ static void add_sum(struct tui_table *t, struct own *o, const struct hist *of, e
 	size_t n = o->n_rows;
 	const struct hist *h = o->tree ? &o->hier.sums : &o->h;
 	unsigned k = t->n_sums, member = 0;
-	bool number = key == KEY_SAMPLES || key == KEY_PERIOD;
 
 	if (k == TUI_SUMS)
 		return;
@@ -110,7 +101,7 @@ static void add_sum(struct tui_table *t, struct own *o, const struct hist *of, e
 		o->sums[i * TUI_SUMS + k] = r ? hist_sum(of, r, key) : 0;
 	}
 	t->sum[k] = (struct tui_sum){ .title = name,
-				      .total = number ? 0 : of->all_weight,
+				      .total = key_infos[key].counts ? 0 : of->all_weight,
 				      .base = of == &o->h ? -1 : (int)k,
 				      .behind = (unsigned)behind };
 	t->n_sums++;
@@ -143,7 +134,7 @@ static void add_sums(struct tui_table *t, struct own *o, const struct hist *h, u
 	for (unsigned i = 0; i < o->columns.n; i++) {
 		const struct column *c = &o->columns.col[i];
 
-		if (key_infos[c->key].kind == KEY_SUM && !c->hidden && c->key != KEY_CHILDREN &&
+		if (column_is_sum(c) && !c->hidden && c->key != KEY_CHILDREN &&
 		    c->key != KEY_OVERHEAD && c->key != KEY_SAMPLES)
 			add_sum(t, o, h, c->key, tui_hist_title(c), TUI_SUM_LAST);
 	}

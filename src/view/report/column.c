@@ -16,16 +16,6 @@ bool report_shown(const struct hist *h, const struct column *c)
 	return !c->hidden && column_applies(c, h->opts.type);
 }
 
-static bool report_column_is_sum(const struct column *c)
-{
-	return key_infos[c->key].kind == KEY_SUM;
-}
-
-static bool is_share(enum key key)
-{
-	return key != KEY_SAMPLES && key != KEY_PERIOD;
-}
-
 static double share_of(const struct hist *h, bool relative, uint64_t weight)
 {
 	uint64_t all = hist_total(h, relative);
@@ -45,47 +35,23 @@ double report_row_share(const struct report_style *s, const struct hist *h,
 	return share_of(h, s->relative, hist_weight(h, r));
 }
 
-/* Room for one number of a sum, and when -w asks for another. */
-static int usual_sum_width(const struct column *c)
-{
-	return c->key == KEY_SAMPLES || c->key == KEY_PERIOD			     ? 12
-	       : c->key == KEY_OVERHEAD_GUEST_SYS || c->key == KEY_OVERHEAD_GUEST_US ? 9
-										     : 8;
-}
-
+/* Room for one number of a sum. */
 static int sum_width(const struct column *c)
 {
-	return c->width ? c->width : usual_sum_width(c);
+	return c->width ? c->width : key_infos[c->key].width;
 }
 
 /* What a column is wide at least, whatever stands in it. */
 static int least_width(const struct report_style *s, const struct hist *h, const struct column *c)
 {
 	switch (c->key) {
-	case KEY_CPU: return 3;
-	case KEY_SOCKET:
-	case KEY_CGROUP:
-	case KEY_LOCKED:
-	case KEY_CODE_PAGE_SIZE: return 6;
-	case KEY_CGROUP_ID: return 20;
-	case KEY_TLB:
-	case KEY_PHYS_DADDR:
-	case KEY_DATA_PAGE_SIZE: return 22;
-	case KEY_SNOOP:
-	case KEY_LOCAL_WEIGHT:
-	case KEY_WEIGHT: return 12;
-	case KEY_MEM: return 24;
-	case KEY_BLOCKED: return 10;
-	case KEY_LOCAL_INS_LAT:
-	case KEY_INS_LAT: return 13;
-	case KEY_ADDR: return ADDRESS + 2;
-	case KEY_TIME: return h->cells->opts.ns ? 16 : 12;
+	case KEY_TIME: return key_infos[c->key].width + (h->cells->opts.ns ? 4 : 0);
 	case KEY_FIELD:
 		return c->field->is_string || c->field->kind == FIELD_STRING
 			       ? (int)c->field->size
 			       : (int)c->field->size * 2 + 2;
 	case KEY_SYM: return s->verbose > 0 ? ADDRESS + 5 : 0;
-	default: return 0;
+	default: return key_infos[c->key].width;
 	}
 }
 
@@ -217,9 +183,9 @@ static int measure_job(void *ctx, size_t column, unsigned worker)
 
 	(void)worker;
 	*to = (int)strlen(c->title);
-	if (report_column_is_sum(c)) {
+	if (column_is_sum(c)) {
 		/* as perf has it, -w is the width of all of a group, or of each number */
-		int all = h->n_members ? usual_sum_width(c) * (int)(h->n_members + 1) : 0;
+		int all = h->n_members ? key_infos[c->key].width * (int)(h->n_members + 1) : 0;
 
 		*to = sum_width(c) > *to ? sum_width(c) : *to;
 		*to = all > *to ? all : *to;
@@ -295,7 +261,7 @@ static int report_column_put_sum(struct strbuf *b, const struct report_style *s,
 {
 	size_t from = b->n;
 
-	if (is_share(c->key))
+	if (!key_infos[c->key].counts)
 		return put_share(b, s->color, s->sep ? 1 : sum_width(c) - 2,
 				 r ? report_share(s, h, r, c->key) : 0);
 	strbuf_printf(b, " %*" PRIu64, s->sep ? 1 : sum_width(c) - 1,
@@ -347,19 +313,6 @@ static void put_symbol(struct strbuf *b, const struct report_style *s, const str
 	report_column_put_text(b, text, width > 4 ? width : 4);
 }
 
-bool report_is_right(const struct column *c)
-{
-	return c->key == KEY_FIELD || c->key == KEY_SYM_SIZE || c->key == KEY_DSO_SIZE ||
-	       c->key == KEY_CPU || c->key == KEY_SOCKET;
-}
-
-/* These are padded at the end of a line, too. */
-static bool is_padded(const struct column *c)
-{
-	return c->key == KEY_COMM || c->key == KEY_DSO || c->key == KEY_PARENT ||
-	       c->key == KEY_PID || c->key == KEY_TGID;
-}
-
 static void report_column_put_cell(struct strbuf *b, const struct report_style *s,
 				   const struct hist *h, const struct hist_row *r,
 				   const struct column *c, int width)
@@ -378,7 +331,7 @@ static void report_column_put_cell(struct strbuf *b, const struct report_style *
 		return;
 	}
 	n = (int)strnlen(text, (size_t)(cut > 0 ? cut : 0));
-	if (report_is_right(c) && n < width)
+	if (key_infos[c->key].right && n < width)
 		strbuf_fill(b, ' ', (size_t)(width - n));
 	report_column_put_text(b, text, cut);
 }
@@ -389,19 +342,19 @@ void report_cell(struct strbuf *b, const struct report_style *s, const struct hi
 	size_t from = b->n;
 	int n;
 
-	if (report_column_is_sum(c)) {
+	if (column_is_sum(c)) {
 		n = put_sums(b, s, h, row, c);
 	} else {
 		report_column_put_cell(b, s, h, &h->rows.data[row], c, width);
 		n = (int)(b->n - from);
 	}
-	if ((pad || is_padded(c)) && n < width)
+	if ((pad || key_infos[c->key].padded) && n < width)
 		strbuf_fill(b, ' ', (size_t)(width - n));
 }
 
 static void report_column_put_head(FILE *f, const struct column *c, int width)
 {
-	if (report_column_is_sum(c) || c->key == KEY_FIELD)
+	if (column_is_sum(c) || c->key == KEY_FIELD)
 		fprintf(f, "%*s", width, c->title);
 	else
 		fprintf(f, "%-*.*s", width, width, c->title);

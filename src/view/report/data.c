@@ -19,11 +19,6 @@ static const char *key_name(const struct column *c)
 	return c->key == KEY_FIELD ? c->title : key_infos[c->key].name;
 }
 
-static bool report_data_is_sum(const struct column *c)
-{
-	return key_infos[c->key].kind == KEY_SUM;
-}
-
 /* --- CSV --- */
 
 static void csv_text(FILE *f, const char *sep, const char *text)
@@ -38,7 +33,7 @@ static void csv_text(FILE *f, const char *sep, const char *text)
 static void csv_sum(FILE *f, const struct report_style *s, const struct hist *h,
 		    const struct hist_row *r, const struct column *c)
 {
-	if (c->key == KEY_SAMPLES || c->key == KEY_PERIOD)
+	if (key_infos[c->key].counts)
 		fprintf(f, "%" PRIu64, r ? hist_sum(h, r, c->key) : 0);
 	else
 		fprintf(f, "%.2f", r ? report_share(s, h, r, c->key) : 0.0);
@@ -56,7 +51,7 @@ static void csv_heads(FILE *f, const char *sep, const struct hist *h)
 		if (!report_shown(h, c))
 			continue;
 		fprintf(f, "%s%s", sep, key_name(c));
-		for (unsigned m = 0; report_data_is_sum(c) && m < h->n_members; m++) {
+		for (unsigned m = 0; column_is_sum(c) && m < h->n_members; m++) {
 			AUTO_STRBUF b = { 0 };
 
 			strbuf_printf(&b, "%s %s", key_name(c), types[h->member[m].opts.type].name);
@@ -87,7 +82,7 @@ void report_csv(FILE *f, const struct report_style *s, const char *sep, const st
 			if (!report_shown(h, c))
 				continue;
 			fputs(sep, f);
-			if (!report_data_is_sum(c)) {
+			if (!column_is_sum(c)) {
 				csv_text(f, sep,
 					 cell_text(h->cells, c, r->at, r->count, buf, sizeof(buf)));
 				continue;
@@ -202,7 +197,7 @@ void report_json(struct json *j, const struct report_style *s, const struct hist
 		json_object(j, NULL);
 		json_sum(j, s, h, r);
 		for (unsigned k = 0; k < cols->n; k++)
-			if (!report_data_is_sum(&cols->col[k]) && report_shown(h, &cols->col[k]))
+			if (!column_is_sum(&cols->col[k]) && report_shown(h, &cols->col[k]))
 				json_cell(j, h, r, &cols->col[k]);
 		for (unsigned m = 0; m < h->n_members; m++) {
 			const struct hist_row *p = hist_pair(h, i, m);

@@ -83,8 +83,6 @@ struct report_widths {
 	int w[KEY_COLUMNS];
 };
 void report_measure(struct report_widths *w, const struct report_style *s, const struct hist *h);
-/* Numbers stand to the right, and so does what tracepoints have. */
-bool report_is_right(const struct column *c);
 /* One cell, padded unless last; "N/A" and the like as perf has them. */
 void report_cell(struct strbuf *b, const struct report_style *s, const struct hist *h, size_t row,
 		 const struct column *c, int width, bool pad);

@@ -30,7 +30,7 @@ static void put_sums(const struct printing *p, uint32_t node)
 	bool first = true;
 
 	for (unsigned i = 0; i < cols->n; i++) {
-		if (key_infos[cols->col[i].key].kind != KEY_SUM)
+		if (!column_is_sum(&cols->col[i]))
 			continue;
 		if (!p->s->sep || !first)
 			strbuf_puts(&b, p->s->sep ? p->s->sep : "  ");
@@ -59,7 +59,7 @@ static void put_node(const struct printing *p, uint32_t node)
 	for (unsigned i = 0; i < p->t.level_n[n->depth]; i++) {
 		unsigned col = p->t.level[n->depth][i];
 		bool pad = !p->s->sep && i + 1 < p->t.level_n[n->depth] &&
-			   !report_is_right(&cols->col[col]);
+			   !key_infos[cols->col[col].key].right;
 
 		fprintf(p->f, "%s%-*s", p->s->sep ? p->s->sep : "  ", pad ? p->w.w[col] : 0,
 			report_tree_trim(cell_text(p->h->cells, &cols->col[col], r->at, r->count,
@@ -135,13 +135,13 @@ static void put_heads(const struct printing *p)
 	fputs("# ", p->f);
 	report_tree_blanks(p, indent, ' ');
 	for (unsigned i = 0; i < cols->n; i++)
-		if (key_infos[cols->col[i].key].kind == KEY_SUM)
+		if (column_is_sum(&cols->col[i]))
 			fprintf(p->f, "%*s%s", p->w.w[i], cols->col[i].title, sep ? sep : "  ");
 	width = put_titles(p);
 	fputs("\n# ", p->f);
 	report_tree_blanks(p, indent, '.');
 	for (unsigned i = 0; i < cols->n; i++) {
-		if (key_infos[cols->col[i].key].kind != KEY_SUM)
+		if (!column_is_sum(&cols->col[i]))
 			continue;
 		if (!first)
 			fputs(sep ? sep : "..", p->f);
@@ -169,7 +169,7 @@ void report_tree(FILE *f, const struct report_style *s, const struct hist *h,
 	hier_make(&p.t, h);
 	report_measure(&p.w, s, h);
 	for (unsigned i = 0; i < cols->n; i++)
-		if (key_infos[cols->col[i].key].kind == KEY_SUM)
+		if (column_is_sum(&cols->col[i]))
 			p.sums += p.w.w[i] + (p.sums ? 2 : 0);
 	p.t.sums.count = h->count;
 	p.t.sums.weight = h->weight;
