@@ -279,7 +279,7 @@ const char *cell_text(const struct cells *c, const struct column *col, struct ce
 		return "";
 	v = cell_value(c, col, at);
 	if (k->type && k->type->text)
-		return k->type->text(c, col, v, buf, size);
+		return k->type->text(&(struct cell_ask){ c, col, v, buf, size });
 	if (k->type && k->type->put)
 		k->type->put(&b, v);
 	else

@@ -66,6 +66,14 @@ struct cells {
 	struct map place_of; /* an address or cache line to the site + 1 that shows it */
 };
 
+/* What a cell shows is asked for: its value, and room for a text. */
+struct cell_ask {
+	const struct cells *c;
+	const struct column *col;
+	uint64_t v;
+	char *buf;
+	size_t size;
+};
 /* What the cells of a column are. */
 struct key_type {
 	/* What a cell holds, from its site or its entry; neither: the word that was kept. */
@@ -73,8 +81,7 @@ struct key_type {
 	uint64_t (*of_entry)(struct cells *c, const struct column *col,
 			     const struct profile_entry *e);
 	/* Its text, into buf or elsewhere, or appended to b; neither: a number. */
-	const char *(*text)(const struct cells *c, const struct column *col, uint64_t v, char *buf,
-			    size_t size);
+	const char *(*text)(const struct cell_ask *a);
 	void (*put)(struct strbuf *b, uint64_t v);
 	/* Below 0 when a stands before b; NULL: as numbers do. */
 	int (*order)(const struct cells *c, uint64_t a, uint64_t b);

@@ -37,13 +37,9 @@ static uint64_t key_guess_number(const struct cells *c, uint64_t v)
 
 /* --- texts, by their ids --- */
 
-static const char *key_text_id(const struct cells *c, const struct column *col, uint64_t v,
-			       char *buf, size_t size)
+static const char *key_text_id(const struct cell_ask *a)
 {
-	(void)col;
-	(void)buf;
-	(void)size;
-	return strtab_get(&c->texts, (uint32_t)v);
+	return strtab_get(&a->c->texts, (uint32_t)a->v);
 }
 
 static int key_order_texts(const struct cells *c, uint64_t a, uint64_t b)
@@ -72,87 +68,70 @@ static uint64_t key_of_comm(struct cells *c, const struct column *col,
 	return later == STRTAB_NONE ? e->comm : later;
 }
 
-static const char *key_text_comm(const struct cells *c, const struct column *col, uint64_t v,
-				 char *buf, size_t size)
+static const char *key_text_comm(const struct cell_ask *a)
 {
-	(void)col;
-	(void)size;
-	return tasks_who_name(c->names->profile->trace->tasks, (uint32_t)v, buf);
+	return tasks_who_name(a->c->names->profile->trace->tasks, (uint32_t)a->v, a->buf);
 }
 
 static int key_order_comms(const struct cells *c, uint64_t a, uint64_t b)
 {
+	const struct tasks *t = c->names->profile->trace->tasks;
 	char x[TASK_NAME], y[TASK_NAME];
 
 	return a == b ? 0
-		      : strcmp(key_text_comm(c, NULL, a, x, sizeof(x)),
-			       key_text_comm(c, NULL, b, y, sizeof(y)));
+		      : strcmp(tasks_who_name(t, (uint32_t)a, x),
+			       tasks_who_name(t, (uint32_t)b, y));
 }
 
-static uint64_t key_of_thread(struct cells *c, const struct column *col,
+static uint64_t key_of_number(struct cells *c, const struct column *col,
 			      const struct profile_entry *e)
 {
-	(void)c;
-	return (uint32_t)(col->key == KEY_TGID ? e->pid : e->tid);
+	switch (col->key) {
+	case KEY_PID: return (uint32_t)e->tid;
+	case KEY_TGID: return (uint32_t)e->pid;
+	case KEY_CPU: return e->cpu;
+	case KEY_SOCKET:
+		return c->opts.env.socket ? (uint32_t)c->opts.env.socket(c->opts.env.ctx, e->cpu)
+					  : UINT32_MAX;
+	default: return e->time;
+	}
 }
 
 /* "   1234:name"; the thread's last name, as its number has no other. */
-static const char *key_text_thread(const struct cells *c, const struct column *col, uint64_t v,
-				   char *buf, size_t size)
+static const char *key_text_thread(const struct cell_ask *a)
 {
-	const struct tasks *tasks = c->names->profile->trace->tasks;
+	const struct tasks *tasks = a->c->names->profile->trace->tasks;
 	char name[TASK_NAME];
 
-	(void)col;
-	snprintf(buf, size, "%7d:%s", (int32_t)v,
-		 tasks_name_at(tasks, (int32_t)v, UINT64_MAX, name));
-	return buf;
+	snprintf(a->buf, a->size, "%7d:%s", (int32_t)a->v,
+		 tasks_name_at(tasks, (int32_t)a->v, UINT64_MAX, name));
+	return a->buf;
 }
 
-static uint64_t key_of_cpu(struct cells *c, const struct column *col, const struct profile_entry *e)
+static const char *key_text_cpu(const struct cell_ask *a)
 {
-	if (col->key == KEY_CPU)
-		return e->cpu;
-	return c->opts.env.socket ? (uint32_t)c->opts.env.socket(c->opts.env.ctx, e->cpu)
-				  : UINT32_MAX;
+	snprintf(a->buf, a->size, "%.3d", (int32_t)a->v);
+	return a->buf;
 }
 
-static const char *key_text_cpu(const struct cells *c, const struct column *col, uint64_t v,
-				char *buf, size_t size)
+static const char *key_text_time(const struct cell_ask *a)
 {
-	(void)c;
-	(void)col;
-	snprintf(buf, size, "%.3d", (int32_t)v);
-	return buf;
-}
-
-static uint64_t key_of_time(struct cells *c, const struct column *col,
-			    const struct profile_entry *e)
-{
-	(void)c;
-	(void)col;
-	return e->time;
-}
-
-static const char *key_text_time(const struct cells *c, const struct column *col, uint64_t v,
-				 char *buf, size_t size)
-{
-	(void)col;
-	if (c->opts.ns)
-		snprintf(buf, size, "%" PRIu64 ".%09" PRIu64, v / 1000000000, v % 1000000000);
+	if (a->c->opts.ns)
+		snprintf(a->buf, a->size, "%" PRIu64 ".%09" PRIu64, a->v / 1000000000,
+			 a->v % 1000000000);
 	else
-		snprintf(buf, size, "%" PRIu64 ".%06" PRIu64, v / 1000000000,
-			 v % 1000000000 / 1000);
-	return buf;
+		snprintf(a->buf, a->size, "%" PRIu64 ".%06" PRIu64, a->v / 1000000000,
+			 a->v % 1000000000 / 1000);
+	return a->buf;
 }
 
 static const struct key_type
 	key_comm = { .of_entry = key_of_comm, .text = key_text_comm, .order = key_order_comms },
-	key_thread = { .of_entry = key_of_thread,
+	key_thread = { .of_entry = key_of_number,
 		       .text = key_text_thread,
 		       .guess = key_guess_number },
-	key_cpu = { .of_entry = key_of_cpu, .text = key_text_cpu, .guess = key_guess_number },
-	key_time = { .of_entry = key_of_time, .text = key_text_time, .guess = key_guess_number };
+	key_cpu = { .of_entry = key_of_number, .text = key_text_cpu, .guess = key_guess_number },
+	key_time = { .of_entry = key_of_number, .text = key_text_time, .guess = key_guess_number };
 
 /* --- what else a sample says --- */
 
@@ -189,17 +168,13 @@ static void key_put_page_size(struct strbuf *b, uint64_t v)
 	strbuf_puts(b, memory_page_size(v, buf, sizeof(buf)));
 }
 
-static const char *key_text_cgroup(const struct cells *c, const struct column *col, uint64_t id,
-				   char *buf, size_t size)
+static const char *key_text_cgroup(const struct cell_ask *a)
 {
 	const char *name;
 
-	(void)col;
-	(void)buf;
-	(void)size;
-	if (!id)
+	if (!a->v)
 		return "N/A";
-	name = c->opts.env.cgroup ? c->opts.env.cgroup(c->opts.env.ctx, id) : NULL;
+	name = a->c->opts.env.cgroup ? a->c->opts.env.cgroup(a->c->opts.env.ctx, a->v) : NULL;
 	return name ? name : "unknown";
 }
 
@@ -224,10 +199,9 @@ static uint64_t key_of_parent(struct cells *c, const struct column *col,
 	return e->chain == PROFILE_NO_CHAIN ? 0 : c->parent_of[e->chain];
 }
 
-static const char *key_text_parent(const struct cells *c, const struct column *col, uint64_t v,
-				   char *buf, size_t size)
+static const char *key_text_parent(const struct cell_ask *a)
 {
-	return v ? key_text_id(c, col, v - 1, buf, size) : "[other]";
+	return a->v ? strtab_get(&a->c->texts, (uint32_t)a->v - 1) : "[other]";
 }
 
 static int key_order_parents(const struct cells *c, uint64_t a, uint64_t b)
@@ -244,14 +218,11 @@ static uint64_t key_of_extra(struct cells *c, const struct column *col,
 		       : UINT32_MAX;
 }
 
-static const char *key_text_extra(const struct cells *c, const struct column *col, uint64_t v,
-				  char *buf, size_t size)
+static const char *key_text_extra(const struct cell_ask *a)
 {
-	const struct extra_values *x = &c->extras.column[col - c->opts.columns->col];
+	const struct extra_values *x = &a->c->extras.column[a->col - a->c->opts.columns->col];
 
-	(void)buf;
-	(void)size;
-	return v < x->n ? x->text[v] : "N/A";
+	return a->v < x->n ? x->text[a->v] : "N/A";
 }
 
 static const struct key_type key_transaction = { .put = key_put_transaction },
@@ -296,28 +267,26 @@ static char *key_text_put(char *to, const char *end, const char *text)
 	return to;
 }
 
-static const char *key_text_symbol(const struct cells *c, const struct column *col, uint64_t frame,
-				   char *buf, size_t size)
+static const char *key_text_symbol(const struct cell_ask *a)
 {
-	const struct name_frame *f = &c->names->frames.data[frame];
-	const char *name = names_function(c->names, (uint32_t)frame);
+	const struct name_frame *f = &a->c->names->frames.data[a->v];
+	const char *name = names_function(a->c->names, (uint32_t)a->v);
 	uint64_t addr = f->addr;
-	char *to;
+	char *to, *end = a->buf + a->size;
 
-	(void)col;
-	if (size < CELL_ADDRESS)
+	if (a->size < CELL_ADDRESS)
 		return "";
-	to = key_text_put(buf, buf + size, name || !addr ? "[ ] " : "[ ] 0x");
-	buf[1] = cell_level(f->mode);
+	to = key_text_put(a->buf, end, name || !addr ? "[ ] " : "[ ] 0x");
+	a->buf[1] = cell_level(f->mode);
 	if (name) {
-		to = key_text_put(to, buf + size, name);
-		key_text_put(to, buf + size, f->inlined ? " (inlined)" : "");
-		return buf;
+		to = key_text_put(to, end, name);
+		key_text_put(to, end, f->inlined ? " (inlined)" : "");
+		return a->buf;
 	}
 	for (int i = 16; i-- > 0; addr >>= 4)
 		to[i] = "0123456789abcdef"[addr & 15];
 	to[16] = '\0';
-	return buf;
+	return a->buf;
 }
 
 /* What has no name comes last. Files decide where no column of files stands beside the symbols. */
@@ -457,54 +426,48 @@ static uint64_t key_of_cache_line(struct cells *c, uint32_t site)
 }
 
 /* An address with the name of what is there, if it has one; data with how far behind it. */
-static const char *key_text_at(const struct cells *c, uint64_t site, char level, uint64_t shown,
-			       bool offsets, char *buf, size_t size)
+static const char *key_text_at(const struct cell_ask *a, char level, uint64_t shown, bool offsets)
 {
-	const struct name_site *s = &c->names->sites.data[site];
-	const char *name = names_function(c->names, s->frame);
-	uint64_t offset = s->dso_addr - c->names->frames.data[s->frame].addr;
+	const struct names *n = a->c->names;
+	const struct name_site *s = &n->sites.data[a->v];
+	const char *name = names_function(n, s->frame);
+	uint64_t offset = s->dso_addr - n->frames.data[s->frame].addr;
 	bool data = s->map && !(s->map->prot & PROT_EXEC);
 
 	if (name && (data || (offsets && offset)))
-		snprintf(buf, size, "[%c] %s+0x%" PRIx64, level, name, offset);
+		snprintf(a->buf, a->size, "[%c] %s+0x%" PRIx64, level, name, offset);
 	else if (name)
-		snprintf(buf, size, "[%c] %s", level, name);
+		snprintf(a->buf, a->size, "[%c] %s", level, name);
 	else
-		snprintf(buf, size, "[%c] %#.16" PRIx64, level, shown);
-	return buf;
+		snprintf(a->buf, a->size, "[%c] %#.16" PRIx64, level, shown);
+	return a->buf;
 }
 
-static const char *key_text_branch_place(const struct cells *c, const struct column *col,
-					 uint64_t v, char *buf, size_t size)
+static const char *key_text_branch_place(const struct cell_ask *a)
 {
-	const struct name_site *s = &c->names->sites.data[v];
+	const struct name_site *s = &a->c->names->sites.data[a->v];
 
-	(void)col;
-	return key_text_at(c, v, cell_level(s->mode), s->dso_addr, true, buf, size);
+	return key_text_at(a, cell_level(s->mode), s->dso_addr, true);
 }
 
-static const char *key_text_place(const struct cells *c, const struct column *col, uint64_t v,
-				  char *buf, size_t size)
+static const char *key_text_place(const struct cell_ask *a)
 {
-	const struct name_site *s = &c->names->sites.data[v];
+	const struct name_site *s = &a->c->names->sites.data[a->v];
 
-	(void)col;
-	return key_text_at(c, v, cell_level(s->mode), s->addr, false, buf, size);
+	return key_text_at(a, cell_level(s->mode), s->addr, false);
 }
 
-static const char *key_text_cache_line(const struct cells *c, const struct column *col, uint64_t v,
-				       char *buf, size_t size)
+static const char *key_text_cache_line(const struct cell_ask *a)
 {
-	const struct name_site *s = &c->names->sites.data[v];
+	const struct name_site *s = &a->c->names->sites.data[a->v];
 	char level = cell_level(s->mode);
 
-	(void)col;
 	if (!s->map)
 		level = 'X';
 	else if (s->mode != EVENT_MODE_KERNEL && !(s->map->prot & PROT_EXEC) &&
 		 (s->map->flags & MAP_SHARED))
 		level = 's';
-	return key_text_at(c, v, level, s->dso_addr & ~(CACHE_LINE - 1ull), false, buf, size);
+	return key_text_at(a, level, s->dso_addr & ~(CACHE_LINE - 1ull), false);
 }
 
 static int key_order_places(const struct cells *c, uint64_t a, uint64_t b)
