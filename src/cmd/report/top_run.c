@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* From samples as they come to rows, again and again. */
-#include <regex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,38 +10,14 @@
 #include "base/guard.h"
 #include "base/str.h"
 #include "base/term.h"
-#include "calc/read/idle.h"
 #include "calc/rows/annotate.h"
 #include "calc/rows/hist.h"
 #include "cmd/command.h"
 #include "cmd/report/top.h"
-#include "cmd/report/top_era.h"
-#include "cmd/report/top_tui.h"
 #include "cmd/share/event_opts.h"
-#include "cmd/share/input.h"
 #include "live/capture/attr.h"
-#include "live/capture/monitor.h"
 #include "view/report/annotate.h"
 #include "view/report/top_text.h"
-
-struct top {
-	struct top_args *a;
-	struct monitor m;
-	struct target target;
-	struct loop loop;
-	struct profile_builder *counted;
-	struct top_eras eras;
-	struct columns columns;
-	struct extra_plan plan;
-	struct pick pick;
-	struct gate gate;
-	regex_t callees;
-	bool has_callees, picking;
-	uint64_t samples, kernel, since;
-	char event[128], whom[64], title[256];
-	bool tui, caller;
-	uint32_t *leader; /* by type: the event in whose rows it is shown */
-};
 
 static int top_run_on_sample(void *ctx, const struct event *ev)
 {
@@ -75,25 +50,6 @@ static size_t top_run_extra(void *ctx, const struct event *ev, const struct even
 	return extra_fill(&((struct top *)ctx)->plan, ev, branch, buf);
 }
 
-static bool is_callee_root(void *ctx, const char *function)
-{
-	return regexec(&((const struct top *)ctx)->callees, function, 0, NULL, 0) == 0;
-}
-
-static struct names_opts names_opts(struct top *t)
-{
-	return (struct names_opts){ .lines = columns_have(&t->columns, KEY_SRCLINE) ||
-					     columns_have(&t->columns, KEY_SRCFILE) ||
-					     t->a->graph.key != GRAPH_BY_FUNCTION,
-				    .ignore_callees = t->has_callees ? is_callee_root : NULL,
-				    .ctx = t };
-}
-
-static bool is_relative(const struct top *t)
-{
-	return t->a->percentage && strcmp(t->a->percentage, "relative") == 0;
-}
-
 static unsigned height(void)
 {
 	struct winsize w;
@@ -101,7 +57,7 @@ static unsigned height(void)
 	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_row : 0;
 }
 
-static bool shows_children(const struct top_args *a)
+bool top_shows_children(const struct top_args *a)
 {
 	return a->chains && a->children && !a->hierarchy;
 }
@@ -111,7 +67,7 @@ static void make_rows(struct top *t, const struct cells *c, const bool *sites, s
 {
 	size_t n_types = t->m.source->trace->n_types;
 	AUTO_FREE struct hist *member = mem_alloc((n_types + 1) * sizeof(*member));
-	struct hist_opts o = { .children = shows_children(t->a),
+	struct hist_opts o = { .children = top_shows_children(t->a),
 			       .caller = t->caller,
 			       .use_chains = t->a->chains && !t->a->no_graph,
 			       .site_wanted = sites };
@@ -166,18 +122,9 @@ static void print_code(const struct top *t, const struct names *n)
 	top_print_part(stdout, text, height());
 }
 
-/* Samples in which a CPU had nothing to do; who asks for something special has it as it is. */
-static bool leaves_idle_out(const struct top *t)
-{
-	const struct top_args *a = t->a;
-
-	return !a->idle && !a->pick.comms && !a->pick.dsos && !a->pick.symbols && !a->symbol &&
-	       !command_is_perf();
-}
-
 static int top_run_show(struct top *t, struct err *e)
 {
-	struct profile copy = { 0 }, *p = &copy;
+	const struct top_args *a = t->a;
 	double seconds = (double)(loop_now() - t->since) / 1e9;
 	struct top_state s = {
 		.event = t->event,
@@ -185,54 +132,43 @@ static int top_run_show(struct top *t, struct err *e)
 		.rate = seconds > 0 ? (double)t->samples / seconds : 0,
 		.kernel = t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0,
 		.lost = t->m.source->trace->losses.lost_events,
-		.least = t->a->least > 0 ? (uint64_t)t->a->least : 0,
-		.relative = is_relative(t),
-		.tree = t->a->hierarchy,
-		.graph = t->a->chains && !t->a->no_graph ? &t->a->graph : NULL,
+		.relative = a->percentage && strcmp(a->percentage, "relative") == 0,
+		.tree = a->hierarchy,
+		.graph = a->chains && !a->no_graph ? &a->graph : NULL,
 	};
-	struct symbols *symbols = t->eras.now->symbols;
-	struct names_opts no = names_opts(t);
-	AUTO_FREE bool *sites = NULL;
-	struct names n = { 0 };
-	struct idle idle = { 0 };
+	struct top_snapshot *now = NULL;
 	struct cells c;
 	struct hist h;
-	int r;
+	int r = top_snapshot_take(t, &now, e);
 
-	profile_copy(profile_builder_look(t->counted), t->m.source->trace, p);
-	r = names_make(p, symbols, &no, &n, e);
-	if (r == 0 && symbols_refresh(symbols)) { /* code that was compiled meanwhile */
-		names_free(&n);
-		r = names_make(p, symbols, &no, &n, e);
+	if (r < 0)
+		return r;
+	s.idle = now->idle.all > 0 ? 100.0 * now->idle.weight / now->idle.all : 0;
+	cells_make(&c, &now->names,
+		   &(struct cells_opts){
+			   .columns = &t->columns, .plan = &t->plan, .caller = t->caller });
+	make_rows(t, &c, now->sites, &h);
+	if (isatty(STDOUT_FILENO))
+		guard_tell(stdout, "\033[H\033[2J");
+	if (a->symbol) {
+		top_print_heading(stdout, &s);
+		print_code(t, &now->names);
+	} else {
+		top_print(stdout, &s, &h, height(), a->min_percent);
 	}
-	if (r == 0) {
-		if (leaves_idle_out(t))
-			idle_leave_out(p, &n, &idle);
-		s.idle = idle.all > 0 ? 100.0 * idle.weight / idle.all : 0;
-		sites = pick_sites(&t->pick, &n);
-		cells_make(&c, &n,
-			   &(struct cells_opts){
-				   .columns = &t->columns, .plan = &t->plan, .caller = t->caller });
-		make_rows(t, &c, sites, &h);
-		if (isatty(STDOUT_FILENO))
-			guard_tell(stdout, "\033[H\033[2J");
-		if (t->a->symbol) {
-			top_print_heading(stdout, &s);
-			print_code(t, &n);
-		} else {
-			top_print(stdout, &s, &h, height(), t->a->min_percent);
-		}
-		fflush(stdout);
-		hist_free(&h);
-		cells_free(&c);
-	}
-	names_free(&n);
-	profile_free(p);
-	profile_builder_fade(t->counted, t->a->zero ? 0 : 0.875);
-	top_eras_turn(&t->eras);
+	fflush(stdout);
+	hist_free(&h);
+	cells_free(&c);
+	top_snapshot_put(now);
+	top_era_turn(t);
 	t->samples = t->kernel = 0;
 	t->since = loop_now();
-	return r < 0 ? r : ferror(stdout) ? err_set(e, EPIPE, "cannot write the output") : 0;
+	return ferror(stdout) ? err_set(e, EPIPE, "cannot write the output") : 0;
+}
+
+int top_poll(struct top *t, struct err *e)
+{
+	return t->m.source->poll(t->m.source, true, top_run_on_sample, t, e);
 }
 
 #define TIME_QUANTUM 100000000u /* ns, of --sort time */
@@ -260,7 +196,7 @@ static int watch(struct top *t, struct err *e)
 			break;
 		if (ev.kind == LOOP_SIGNAL && ev.id != SIGCHLD)
 			return 0;
-		r = t->m.source->poll(t->m.source, true, top_run_on_sample, t, e);
+		r = top_poll(t, e);
 		if (r >= 0 && ev.kind == LOOP_TIMER && ev.id == TIMER_SHOW) {
 			r = top_run_show(t, e);
 			if (t->a->iterations && ++shown >= t->a->iterations)
@@ -276,12 +212,11 @@ static bool is_live(const struct key_info *k)
 	return k->kind == KEY_SUM || k->kind == KEY_OF_SITE || k->live;
 }
 
-static int parse_sort(void *ctx, const char *text, struct columns *ret, struct err *e)
+int top_columns(const struct top *t, const char *sort, struct columns *ret, struct err *e)
 {
-	const struct top *t = ctx;
-	struct columns_opts o = { .sort = text,
+	struct columns_opts o = { .sort = sort,
 				  .fields = t->a->fields,
-				  .children = shows_children(t->a),
+				  .children = top_shows_children(t->a),
 				  .samples = t->a->samples,
 				  .periods = t->a->periods,
 				  .raw_trace = t->a->raw_trace,
@@ -366,35 +301,6 @@ static int top_run_choose(struct top *t, struct err *e)
 	return r;
 }
 
-static struct symbols *new_symbols(void *ctx, struct err *e)
-{
-	const struct top *t = ctx;
-	struct input_kernel ko = { .kallsyms = t->a->kallsyms, .vmlinux = t->a->vmlinux };
-	struct symbols *s;
-	struct kallsyms list;
-	const char *note;
-
-	/* a screen that is drawn anew each second cannot wait for servers */
-	s = symbols_new(&(struct symbols_opts){ .no_debuginfod = true, .find.living = true });
-	if (ko.kallsyms || ko.vmlinux) {
-		if (input_kernel_symbols(t->m.source, &ko, s, &note, e) < 0) {
-			symbols_free(s);
-			return NULL;
-		}
-	} else if (kallsyms_load(&list, "/proc/kallsyms", NULL) == 0) {
-		symbols_kernel_list(s, &list);
-	}
-	return s;
-}
-
-/* On a terminal one can ask for threads and commands later. */
-static unsigned counted_by(const struct top *t)
-{
-	return cells_needs(&t->columns) | (t->a->chains ? PROFILE_BY_CHAIN : 0) |
-	       (leaves_idle_out(t) ? PROFILE_BY_CODE : 0) |
-	       (t->tui ? PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID : 0);
-}
-
 /* --group and -G, before anything is opened. */
 static int prepare_events(struct top_args *a, struct err *e)
 {
@@ -457,83 +363,31 @@ static int top_run_start(struct top *t, struct err *e)
 	if (r == 0)
 		find_leaders(t);
 	if (r == 0)
-		r = parse_sort(t, a->sort || a->fields ? a->sort : "dso,sym", &t->columns, e);
+		r = top_columns(t, a->sort || a->fields ? a->sort : "dso,sym", &t->columns, e);
 	if (r == 0)
 		r = top_run_choose(t, e);
 	if (r < 0)
 		return r;
+	/* on a terminal one can ask for threads and commands later */
+	t->by = cells_needs(&t->columns) | (a->chains ? PROFILE_BY_CHAIN : 0) |
+		(top_leaves_idle_out(a) || t->pick.by_dso || t->pick.by_symbol ? PROFILE_BY_CODE
+									       : 0) |
+		(t->tui ? PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID : 0);
 	t->counted = profile_builder_new(
 		t->m.source->trace,
-		&(struct profile_opts){
-			.by = counted_by(t) |
-			      (t->pick.by_dso || t->pick.by_symbol ? PROFILE_BY_CODE : 0),
-			.max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
-			.time_quantum = TIME_QUANTUM,
-			.want = t->pick.by_comm ? top_run_want : NULL,
-			.extra = t->plan.any ? top_run_extra : NULL,
-			.ctx = t });
-	t->eras = (struct top_eras){
-		.monitor = &t->m, .counted = t->counted, .new_symbols = new_symbols, .ctx = t
-	};
-	r = top_eras_begin(&t->eras, e);
+		&(struct profile_opts){ .by = t->by,
+					.max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
+					.time_quantum = TIME_QUANTUM,
+					.want = t->pick.by_comm ? top_run_want : NULL,
+					.extra = t->plan.any ? top_run_extra : NULL,
+					.ctx = t });
+	r = top_era_first(t, e);
 	if (r < 0)
 		return r;
 	name_event(t);
 	name_whom(t);
 	t->since = loop_now();
 	return capture_enable(&t->m.capture, e);
-}
-
-static int poll_rings(void *ctx, struct err *e)
-{
-	struct top *t = ctx;
-
-	return t->m.source->poll(t->m.source, true, top_run_on_sample, t, e);
-}
-
-static const char *live_title(void *ctx, double *rate)
-{
-	struct top *t = ctx;
-	double seconds = (double)(loop_now() - t->since) / 1e9;
-	uint64_t lost = t->m.source->trace->losses.lost_events;
-
-	*rate = seconds > 0 ? (double)t->samples / seconds : 0;
-	snprintf(t->title, sizeof(t->title), "%.0f samples/s  kernel %.1f%%  %s  (%s)%s%.0llu",
-		 *rate, t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0, t->event,
-		 t->whom, lost ? "  lost: " : "", (unsigned long long)lost);
-	t->samples = t->kernel = 0;
-	t->since = loop_now();
-	return t->title;
-}
-
-/* On a terminal: the rows to walk through. */
-static int top_run_walk_through(struct top *t, struct err *e)
-{
-	return top_tui_run(&(struct top_tui){ .trace = t->m.source->trace,
-					      .counted = t->counted,
-					      .eras = &t->eras,
-					      .columns = &t->columns,
-					      .plan = &t->plan,
-					      .by = counted_by(t),
-					      .pick = &t->pick,
-					      .names = names_opts(t),
-					      .chains = t->a->chains,
-					      .children = shows_children(t->a),
-					      .tree = t->a->hierarchy,
-					      .without_idle = leaves_idle_out(t),
-					      .leader = t->leader,
-					      .order_member = (unsigned)t->a->group_sort,
-					      .keep = t->a->zero ? 0 : 0.875,
-					      .refresh_ms = t->a->delay_s * 1000,
-					      .code = &t->a->code,
-					      .samples = t->a->samples,
-					      .percent_limit = t->a->min_percent,
-					      .parse_sort = parse_sort,
-					      .poll = poll_rings,
-					      .poll_ms = 100,
-					      .title = live_title,
-					      .ctx = t },
-			   e);
 }
 
 int top_run(struct top_args *a, struct err *e)
@@ -544,10 +398,10 @@ int top_run(struct top_args *a, struct err *e)
 	t.tui = !a->stdio && !a->iterations && !a->symbol && tui_usable(NULL) == 0;
 	r = top_run_start(&t, e);
 	if (r == 0)
-		r = t.tui ? top_run_walk_through(&t, e) : watch(&t, e);
+		r = t.tui ? top_tui_run(&t, e) : watch(&t, e);
 	free(t.leader);
 	profile_builder_free(t.counted);
-	top_eras_end(&t.eras);
+	top_era_put(t.era);
 	extra_plan_free(&t.plan);
 	if (t.picking)
 		pick_free(&t.pick);

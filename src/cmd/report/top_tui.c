@@ -1,73 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/report/top_tui.h"
-
-#include <stdlib.h>
+/* A live capture as the terminal interface's model. */
 #include <string.h>
 
-#include "calc/read/idle.h"
+#include "cmd/report/top.h"
 #include "cmd/report/tui_hist.h"
+#include "live/loop.h"
 
-/*
- * What a table is made of is a copy: the capture goes on counting while the table is
- * looked at. Tables made between two refreshes (other keys) share it.
- */
-struct snapshot {
-	struct top_era *era;
-	struct profile profile;
-	struct names names;
-	bool *sites; /* that are wanted; NULL: all */
-	struct idle idle;
-	unsigned users;
-};
+#define POLL_MS 100
 
 struct state {
-	const struct top_tui *t;
-	struct snapshot *newest;
+	struct top *t;
+	struct top_snapshot *newest; /* tables made between two refreshes (other keys) share it */
 	char title[256];
 	double rate; /* samples a second that were not idle */
 };
-
-static void snapshot_put(void *ctx)
-{
-	struct snapshot *s = ctx;
-
-	if (!s || --s->users)
-		return;
-	free(s->sites);
-	names_free(&s->names);
-	profile_free(&s->profile);
-	top_era_put(s->era);
-	free(s);
-}
-
-static int top_tui_take(struct state *s, struct err *e)
-{
-	struct snapshot *n = mem_alloc(sizeof(*n));
-	struct symbols *symbols;
-	int r;
-
-	n->users = 1;
-	n->era = top_era_take(s->t->eras);
-	symbols = n->era->symbols;
-	profile_copy(profile_builder_look(s->t->counted), &n->era->trace, &n->profile);
-	r = names_make(&n->profile, symbols, &s->t->names, &n->names, e);
-	if (r == 0 && symbols_refresh(symbols)) { /* code that was compiled meanwhile */
-		names_free(&n->names);
-		r = names_make(&n->profile, symbols, &s->t->names, &n->names, e);
-	}
-	if (r < 0) {
-		profile_free(&n->profile);
-		top_era_put(n->era);
-		free(n);
-		return r;
-	}
-	if (s->t->without_idle)
-		idle_leave_out(&n->profile, &n->names, &n->idle);
-	n->sites = pick_sites(s->t->pick, &n->names);
-	snapshot_put(s->newest);
-	s->newest = n;
-	return 0;
-}
 
 /* What samples are remembered with was planned for the columns it began with. */
 static bool is_planned(const struct column *c, const struct columns *planned)
@@ -91,50 +37,75 @@ static bool has_more(const struct columns *c, const struct columns *planned)
 	return false;
 }
 
+/* The title for the time since the last refresh, which ends now. */
+static void top_tui_entitle(struct state *s)
+{
+	struct top *t = s->t;
+	double seconds = (double)(loop_now() - t->since) / 1e9;
+	uint64_t lost = t->m.source->trace->losses.lost_events;
+
+	s->rate = seconds > 0 ? (double)t->samples / seconds : 0;
+	snprintf(s->title, sizeof(s->title), "%.0f samples/s  kernel %.1f%%  %s  (%s)%s%.0llu",
+		 s->rate, t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0, t->event,
+		 t->whom, lost ? "  lost: " : "", (unsigned long long)lost);
+	t->samples = t->kernel = 0;
+	t->since = loop_now();
+}
+
+static int top_tui_refresh(struct state *s, struct err *e)
+{
+	struct top_snapshot *before = s->newest;
+	const struct idle *idle;
+	int r;
+
+	top_tui_entitle(s);
+	r = top_snapshot_take(s->t, &s->newest, e);
+	if (r < 0)
+		return r;
+	top_snapshot_put(before);
+	idle = &s->newest->idle;
+	if (idle->weight > 0) {
+		size_t n = strlen(s->title);
+
+		s->rate *= 1 - idle->weight / idle->all;
+		snprintf(s->title + n, sizeof(s->title) - n, "  idle %.1f%%",
+			 100.0 * idle->weight / idle->all);
+	}
+	top_era_turn(s->t);
+	return 0;
+}
+
 static int top_tui_make(void *ctx, const struct tui_query *q, struct tui_table *ret, struct err *e)
 {
 	struct state *s = ctx;
-	struct columns columns = *s->t->columns;
-	struct tui_hist_opts o = { .cells = { .columns = &columns, .plan = s->t->plan },
-				   .hist = { .type = q->type, .children = s->t->children },
-				   .chains = s->t->chains,
-				   .tree = s->t->tree,
-				   .leader = s->t->leader,
-				   .order_member = s->t->order_member,
-				   .drop = snapshot_put };
+	struct top *t = s->t;
+	struct columns columns = t->columns;
+	struct tui_hist_opts o = { .cells = { .columns = &columns, .plan = &t->plan },
+				   .hist = { .type = q->type,
+					     .children = top_shows_children(t->a) },
+				   .chains = t->a->chains,
+				   .tree = t->a->hierarchy,
+				   .leader = t->leader,
+				   .order_member = (unsigned)t->a->group_sort,
+				   .drop = top_snapshot_put };
 	int r = 0;
 
 	if (q->sort) {
-		r = s->t->parse_sort(s->t->ctx, q->sort, &columns, e);
+		r = top_columns(t, q->sort, &columns, e);
 		/* what is not counted apart cannot be told apart afterwards */
-		if (r == 0 && ((cells_needs(&columns) & ~(s->t->by | PROFILE_BY_CODE)) ||
-			       has_more(&columns, s->t->columns)))
+		if (r == 0 && ((cells_needs(&columns) & ~(t->by | PROFILE_BY_CODE)) ||
+			       has_more(&columns, &t->columns)))
 			r = err_set(e, EINVAL,
 				    "a live view cannot change to '%s': start it with -s %s",
 				    q->sort, q->sort);
 	}
+	if (r == 0 && (!s->newest || q->refresh))
+		r = top_tui_refresh(s, e);
 	if (r < 0)
 		return r;
 	if (q->children >= 0)
-		o.hist.children = s->t->chains && q->children;
+		o.hist.children = t->a->chains && q->children;
 	o.hist.caller = o.cells.caller = o.hist.children;
-	if (!s->newest || q->refresh) {
-		snprintf(s->title, sizeof(s->title), "%s", s->t->title(s->t->ctx, &s->rate));
-		r = top_tui_take(s, e);
-		if (r == 0 && s->newest->idle.weight > 0) {
-			size_t n = strlen(s->title);
-
-			s->rate *= 1 - s->newest->idle.weight / s->newest->idle.all;
-			snprintf(s->title + n, sizeof(s->title) - n, "  idle %.1f%%",
-				 100.0 * s->newest->idle.weight / s->newest->idle.all);
-		}
-		if (r == 0) {
-			profile_builder_fade(s->t->counted, s->t->keep);
-			top_eras_turn(s->t->eras);
-		}
-	}
-	if (r < 0)
-		return r;
 	s->newest->users++;
 	o.hist.site_wanted = s->newest->sites;
 	o.ctx = s->newest;
@@ -144,9 +115,7 @@ static int top_tui_make(void *ctx, const struct tui_query *q, struct tui_table *
 
 static void zero(void *ctx)
 {
-	struct state *s = ctx;
-
-	profile_builder_fade(s->t->counted, 0);
+	profile_builder_fade(((struct state *)ctx)->t->counted, 0);
 }
 
 static const char *top_tui_title(void *ctx)
@@ -159,38 +128,35 @@ static double top_tui_level(void *ctx)
 	return ((struct state *)ctx)->rate;
 }
 
-static int poll(void *ctx, struct err *e)
+static int top_tui_poll(void *ctx, struct err *e)
 {
-	struct state *s = ctx;
-
-	return s->t->poll(s->t->ctx, e);
+	return top_poll(((struct state *)ctx)->t, e);
 }
 
-int top_tui_run(const struct top_tui *t, struct err *e)
+int top_tui_run(struct top *t, struct err *e)
 {
 	struct state s = { .t = t };
 	struct tui_model m = { .ctx = &s,
 			       .name = "live",
-			       .trace = t->trace,
+			       .trace = t->m.source->trace,
 			       .leader = t->leader,
 			       .make = top_tui_make,
 			       .release = tui_hist_release,
 			       .cell = tui_hist_cell,
 			       .each_entry = tui_hist_each_entry,
-			       .samples = t->samples,
-			       .percent_limit = t->percent_limit,
+			       .samples = t->a->samples,
+			       .percent_limit = t->a->min_percent,
 			       .graph_percent_limit = 0.5,
-			       .refresh_ms = t->refresh_ms,
+			       .refresh_ms = t->a->delay_s * 1000,
 			       .zero = zero,
 			       .live_title = top_tui_title,
 			       .live_level = top_tui_level,
-			       .poll = poll,
-			       .poll_ms = t->poll_ms };
+			       .poll = top_tui_poll,
+			       .poll_ms = POLL_MS };
 	int r;
 
-	codestyle_apply(t->code, &m);
+	codestyle_apply(&t->a->code, &m);
 	r = tui_top(&m, e);
-
-	snapshot_put(s.newest);
+	top_snapshot_put(s.newest);
 	return r;
 }

@@ -15,7 +15,6 @@ struct top_state {
 	double kernel;	   /* share of them in the kernel, % */
 	double idle;	   /* and of those that were left out: of CPUs without work, % */
 	uint64_t lost;
-	uint64_t least;			/* samples that a row has */
 	bool relative;			/* shares of what filters left */
 	bool tree;			/* a level for each key */
 	const struct graph_opts *graph; /* call graphs below rows; NULL: none */
