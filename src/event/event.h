@@ -23,6 +23,12 @@ enum event_kind {
 	EVENT_LOST,
 	EVENT_THROTTLE,
 	EVENT_UNTHROTTLE,
+	EVENT_NAMESPACES, /* of a thread; what these say is known to the source only */
+	EVENT_CGROUP,
+	EVENT_KSYMBOL, /* code that came into the kernel, or left it */
+	EVENT_BPF,     /* a program of BPF came or went */
+	EVENT_TEXT_POKE,
+	EVENT_ROUND,   /* the recorder had emptied all buffers (source->read_stored) */
 	EVENT_COUNTER, /* a track has this value from now on: that of its type, CPU and thread */
 	EVENT_OTHER,   /* known to the source only, or part of the sample before; for raw dumps */
 };
@@ -119,6 +125,10 @@ struct event_side {
 	int32_t by_pid, by_tid;	     /* who ran when it was recorded, -1 not recorded */
 	int32_t other_pid, other_tid; /* FORK: parent; SWITCH: who comes or went, -1 not recorded */
 	uint64_t count;		      /* LOST: how many */
+	bool samples;		      /* LOST: the kernel counts samples that it did not take */
+	const char *name;	      /* what the source calls it: "MMAP2"; NULL: nothing */
+	const void *bytes;	      /* the source's own record without its header, ... */
+	size_t n_bytes;		      /* ... host endian */
 	double value;		      /* COUNTER: in the type's count_unit */
 	uint64_t length;	      /* COUNTER: so many ns, 0: until the next */
 };

@@ -13,6 +13,8 @@
 #include "event/task.h"
 #include "event/type.h"
 
+struct strbuf;
+
 struct out; /* base/out.h */
 
 /* What a recording says of its machine. Strings may be NULL; all live in trace->arena. */
@@ -168,6 +170,8 @@ struct trace {
 	bool big_endian_source;		/* was written by a machine of the other endian */
 	const struct trace_waker *wakers;
 	size_t n_wakers;
+	/* A side-band event in the words of the format's own tool; NULL: it has none. */
+	void (*record_text)(const struct event *ev, struct strbuf *b);
 	void *tep; /* of event/text.h, for tracepoints; NULL when there are no formats */
 	const struct trace_own *own; /* NULL: its addresses are those of code */
 	struct tar *files; /* of base/tar.h: what came with the recording; NULL: nothing. Closed
@@ -220,6 +224,9 @@ struct source {
 	/* Everything in time order (ties as in the source): samples, and the side-band kinds too
 	 * when all is true. */
 	int (*read_ordered)(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
+	/* Everything as it is stored, with EVENT_ROUND where it stands; NULL: it says nothing of
+	 * rounds. */
+	int (*read_stored)(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
 	/* All records with their bytes and what they mean, as the format's own tool words them;
 	 * NULL: they have no such form. */
 	int (*dump)(struct source *s, const struct source_dump *d);

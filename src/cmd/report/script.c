@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/out.h"
+#include "base/output.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "calc/read/gate.h"
+#include "calc/read/pick.h"
 #include "calc/read/unwound.h"
 #include "cmd/command.h"
-#include "cmd/report/script_apart.h"
-#include "cmd/report/script_filter.h"
 #include "cmd/share/accept.h"
 #include "cmd/share/input.h"
 #include "cmd/share/open.h"
@@ -24,19 +27,17 @@
 
 struct args {
 	struct vec_strs inputs;
-	const char *input, *time, *pids, *tids, *comms, *cpus, *symbols, *dsos, *kallsyms, *vmlinux,
-		*symfs, *stop_at;
+	const char *input, *kallsyms, *vmlinux, *symfs;
+	struct pick_opts pick;
 	struct gate_opts gate;
+	struct script_opts show;
 	uint64_t addr_range;
 	const char *fields[MAX_FIELD_ARGS];
 	int n_fields;
 	int max_stack, verbose;
 	uint64_t max_events;
-	bool force, raw, header, header_only, info, json, ns, reltime, deltatime, latency,
-		hide_chain;
-	bool task, mmap, switches, lost, namespaces, cgroup, bpf, text_poke, rounds;
-	bool apart, unsorted;
-	bool kernel_path, full_path, demangle, no_debuginfod, inlines, inlines_all;
+	bool force, raw, header, header_only, info, hide_chain, rounds, apart, demangle,
+		no_debuginfod;
 };
 
 static int add_fields(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -56,7 +57,7 @@ static int on_inline(const struct opt *o, const char *value, bool unset, void *p
 	struct args *a = p;
 
 	(void)o, (void)value, (void)e;
-	a->inlines = a->inlines_all = !unset;
+	a->show.inlines = a->show.inlines_all = !unset;
 	return 0;
 }
 
@@ -68,21 +69,21 @@ static const struct opt opts[] = {
 		 "fields to show; +NAME, -NAME change the default; 'help' lists them", "@fields"),
 	OPT_FLAG('D', "dump-raw-trace", raw,
 		 "every record with its bytes, as it stands in the file"),
-	OPT_FLAG(0, "dump-unsorted-raw-trace", unsorted, "the same, in the order of the file"),
-	OPT_FLAG('j', "json", json, "one JSON object a line"),
+	OPT_FLAG(0, "dump-unsorted-raw-trace", show.unsorted, "the same, in the order of the file"),
+	OPT_FLAG('j', "json", show.json, "one JSON object a line"),
 	OPT_FLAG(0, "header", header, "show the header first"),
 	OPT_FLAG(0, "header-only", header_only, "show only the header"),
 	OPT_FLAG('I', "show-info", info, "the whole header, with topology and caches"),
 	OPT_HEAD("Which events"),
-	OPT_STR(0, "time", "RANGES", time,
+	OPT_STR(0, "time", "RANGES", pick.time,
 		"START,STOP in seconds, 10%/2, 10%-20%; several by comma"),
-	OPT_STR(0, "pid", "LIST", pids, "only these processes"),
-	OPT_STR(0, "tid", "LIST", tids, "only these threads"),
-	OPT_STR('c', "comms", "LIST", comms, "only these commands"),
-	OPT_STR(0, "comm", "LIST", comms, "only these commands"),
-	OPT_STR('C', "cpu", "LIST", cpus, "only these CPUs, as 0-3,5"),
-	OPT_STR('S', "symbols", "LIST", symbols, "only samples in these functions"),
-	OPT_STR(0, "dsos", "LIST", dsos, "only samples in these files"),
+	OPT_STR(0, "pid", "LIST", pick.pids, "only these processes"),
+	OPT_STR(0, "tid", "LIST", pick.tids, "only these threads"),
+	OPT_STR('c', "comms", "LIST", pick.comms, "only these commands"),
+	OPT_STR(0, "comm", "LIST", pick.comms, "only these commands"),
+	OPT_STR('C', "cpu", "LIST", pick.cpus, "only these CPUs, as 0-3,5"),
+	OPT_STR('S', "symbols", "LIST", pick.symbols, "only samples in these functions"),
+	OPT_STR(0, "dsos", "LIST", pick.dsos, "only samples in these files"),
 	OPT_U64(0, "addr-range", "N", addr_range,
 		"take addresses in -S for the N bytes from there on"),
 	OPT_STR(0, "switch-on", "EVENT", gate.on, "from when EVENT happens on"),
@@ -92,10 +93,10 @@ static const struct opt opts[] = {
 	OPT_HEAD("How they are shown"),
 	OPT_FLAG(0, "per-event-dump", apart,
 		 "the events of each name into a file of their own, FILE.EVENT.dump"),
-	OPT_FLAG(0, "ns", ns, "times with nine digits"),
-	OPT_FLAG(0, "reltime", reltime, "times from the first event on"),
-	OPT_FLAG(0, "deltatime", deltatime, "times since the event before"),
-	OPT_FLAG('L', "Latency", latency, "narrow columns, as ftrace's latency format"),
+	OPT_FLAG(0, "ns", show.ns, "times with nine digits"),
+	OPT_FLAG(0, "reltime", show.reltime, "times from the first event on"),
+	OPT_FLAG(0, "deltatime", show.deltatime, "times since the event before"),
+	OPT_FLAG('L', "Latency", show.latency, "narrow columns, as ftrace's latency format"),
 	OPT_FLAG('G', "hide-call-graph", hide_chain, "no call chains"),
 	OPT_INT(0, "max-stack", "N", max_stack, "frames of a call chain (default: 127)"),
 	OPT_FN_C(
@@ -103,19 +104,22 @@ static const struct opt opts[] = {
 		"show inlined functions (default: in stacks that were copied, as perf; --no-inline "
 		"turns it off)",
 		NULL),
-	OPT_STR(0, "stop-bt", "LIST", stop_at, "end call chains at these functions"),
-	OPT_FLAG(0, "show-kernel-path", kernel_path, "paths of kernel modules"),
-	OPT_FLAG(0, "full-source-path", full_path, "whole paths of source files"),
+	OPT_STR(0, "stop-bt", "LIST", show.stop_at, "end call chains at these functions"),
+	OPT_FLAG(0, "show-kernel-path", show.kernel_path, "paths of kernel modules"),
+	OPT_FLAG(0, "full-source-path", show.full_path, "whole paths of source files"),
 	OPT_FLAG(0, "demangle", demangle, "C++ and Rust names as they were written (default)"),
 	OPT_HEAD("Records that are no samples"),
-	OPT_FLAG(0, "show-task-events", task, "fork, exec and exit"),
-	OPT_FLAG(0, "show-mmap-events", mmap, "mappings"),
-	OPT_FLAG(0, "show-switch-events", switches, "context switches (record --switch-events)"),
-	OPT_FLAG(0, "show-lost-events", lost, "where events were lost"),
-	OPT_FLAG(0, "show-namespace-events", namespaces, "namespaces (record --namespaces)"),
-	OPT_FLAG(0, "show-cgroup-events", cgroup, "control groups (record --all-cgroups)"),
-	OPT_FLAG(0, "show-bpf-events", bpf, "BPF programs that came and went"),
-	OPT_FLAG(0, "show-text-poke-events", text_poke, "changes of kernel code"),
+	OPT_FLAG(0, "show-task-events", show.show_task, "fork, exec and exit"),
+	OPT_FLAG(0, "show-mmap-events", show.show_mmap, "mappings"),
+	OPT_FLAG(0, "show-switch-events", show.show_switch,
+		 "context switches (record --switch-events)"),
+	OPT_FLAG(0, "show-lost-events", show.show_lost, "where events were lost"),
+	OPT_FLAG(0, "show-namespace-events", show.show_namespace,
+		 "namespaces (record --namespaces)"),
+	OPT_FLAG(0, "show-cgroup-events", show.show_cgroup,
+		 "control groups (record --all-cgroups)"),
+	OPT_FLAG(0, "show-bpf-events", show.show_bpf, "BPF programs that came and went"),
+	OPT_FLAG(0, "show-text-poke-events", show.show_text_poke, "changes of kernel code"),
 	OPT_FLAG(0, "show-round-events", rounds,
 		 "where the recorder had emptied all buffers; all in the file's order"),
 	OPT_HEAD("Symbols"),
@@ -150,6 +154,163 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
+/* --- which events: what pick.h takes, and functions and files by script's own names --- */
+
+struct script_filter {
+	struct pick pick;
+	VEC(uint64_t) addrs; /* among the symbols */
+	uint64_t addr_range; /* bytes from these on */
+};
+
+/* Functions may be named by addresses, too: 0x4010a0. */
+static void addresses(struct script_filter *f, uint64_t range)
+{
+	f->addr_range = range ? range : 1;
+	for (uint32_t i = 0; i < f->pick.symbols.n; i++) {
+		const char *name = strtab_get(&f->pick.symbols, i);
+		uint64_t v;
+
+		if (str_starts(name, "0x") && str_u64(name, &v))
+			vec_push(&f->addrs, v);
+	}
+}
+
+static bool script_filter_listed(const struct strtab *t, const char *name)
+{
+	return name && strtab_find(t, name) != STRTAB_NONE;
+}
+
+static bool address_wanted(const struct script_filter *f, uint64_t ip)
+{
+	for (size_t i = 0; i < f->addrs.n; i++)
+		if (ip - f->addrs.data[i] < f->addr_range)
+			return true;
+	return false;
+}
+
+static bool code_wanted(struct script_filter *f, struct script *s, const struct event *ev)
+{
+	const char *function, *dso, *base;
+	uint64_t start;
+
+	script_names(s, ev, &function, &dso, &start);
+	if (f->pick.by_dso && dso) {
+		base = strrchr(dso, '/');
+		if (!script_filter_listed(&f->pick.dsos, dso) &&
+		    !script_filter_listed(&f->pick.dsos, base ? base + 1 : NULL))
+			return false;
+	}
+	if (f->pick.by_symbol && !script_filter_listed(&f->pick.symbols, function)) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "0x%" PRIx64, start);
+		return (function && script_filter_listed(&f->pick.symbols, text)) ||
+		       address_wanted(f, ev->ip);
+	}
+	return true;
+}
+
+static bool script_filter_wants(struct script_filter *f, struct script *s, const struct event *ev)
+{
+	/* Like perf: all but CPUs choose among samples only. */
+	if (ev->kind != EVENT_SAMPLE)
+		return ev->kind == EVENT_COUNTER ? pick_event(&f->pick, ev) == PROFILE_COUNT
+						 : pick_cpu(&f->pick, ev);
+	return pick_event(&f->pick, ev) == PROFILE_COUNT &&
+	       (!(f->pick.by_symbol || f->pick.by_dso) || code_wanted(f, s, ev));
+}
+
+/* --- --per-event-dump: the events of each name in a file of their own --- */
+
+struct script_part {
+	struct out out;
+	char *path;
+	uint64_t n; /* samples in it */
+};
+
+struct script_apart {
+	struct script_part *part; /* by type */
+	size_t n;
+};
+
+static int open_part(struct script_part *p, const char *recording, const char *event, struct err *e)
+{
+	AUTO_STRBUF b = { 0 };
+	size_t at;
+	int fd;
+
+	strbuf_printf(&b, "%s.", recording);
+	at = b.n;
+	strbuf_printf(&b, "%s.dump", event);
+	for (char *c = b.data + at; *c; c++) /* a name may not lead to another folder */
+		if (*c == '/')
+			*c = '_';
+	p->path = mem_strdup(strbuf_str(&b));
+	fd = output_growing(p->path, 0, 0600, e);
+	if (fd < 0)
+		return fd;
+	out_init(&p->out, fd);
+	return 0;
+}
+
+/* Writes what is left and, with e, tells on stdout what was written; NULL after a failure. */
+static int script_apart_close(struct script_apart *a, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		struct script_part *p = &a->part[i];
+		struct stat st = { 0 };
+
+		out_flush(&p->out);
+		if (e && r == 0 && p->out.error)
+			r = err_set(e, p->out.error, "cannot write %s: %s", p->path,
+				    strerror(p->out.error));
+		fstat(p->out.fd, &st);
+		if (e && r == 0)
+			printf("[ kymo script: Wrote %.3f MB %s (%llu samples) ]\n",
+			       (double)st.st_size / 1024 / 1024, p->path, (unsigned long long)p->n);
+		close(p->out.fd);
+		out_free(&p->out);
+		free(p->path);
+	}
+	free(a->part);
+	*a = (struct script_apart){ 0 };
+	return r;
+}
+
+/* Makes a file for each event of the recording at path. */
+static int script_apart_open(struct script_apart *a, const struct trace *t, const char *path,
+			     struct err *e)
+{
+	int r = 0;
+
+	if (strcmp(path, "-") == 0)
+		path = "perf.data";
+	a->part = mem_alloc((t->n_types + 1) * sizeof(*a->part));
+	for (size_t i = 0; i < t->n_types && r == 0; i++) {
+		r = open_part(&a->part[i], path, t->types[i].name, e);
+		if (r == 0)
+			a->n++;
+		else
+			free(a->part[i].path);
+	}
+	if (r < 0)
+		script_apart_close(a, NULL);
+	return r;
+}
+
+/* Where the event goes; what is no sample goes to the first. */
+static struct out *script_apart_of(struct script_apart *a, const struct event *ev)
+{
+	struct script_part *p = &a->part[ev->kind == EVENT_SAMPLE ? ev->type : 0];
+
+	p->n += ev->kind == EVENT_SAMPLE;
+	return &p->out;
+}
+
+/* --- printing --- */
+
 struct printing {
 	struct script *script;
 	struct script_filter filter;
@@ -158,15 +319,18 @@ struct printing {
 	bool gated;
 	struct script_apart apart;
 	struct out *out;
-	struct perfdata_walk *walk; /* --show-round-events */
 	uint64_t left;
-	bool limited, side;
+	bool limited;
 };
 
 static int print_event(void *ctx, const struct event *ev)
 {
 	struct printing *p = ctx;
 
+	if (ev->kind == EVENT_ROUND) {
+		out_puts(p->out, "PERF_RECORD_FINISHED_ROUND\n");
+		return 0;
+	}
 	if (!script_filter_wants(&p->filter, p->script, ev) ||
 	    (p->gated && !gate_passes(&p->gate, ev)))
 		return 0;
@@ -184,38 +348,20 @@ static int print_event(void *ctx, const struct event *ev)
 	return p->out->error ? 1 : 0;
 }
 
-/* --show-round-events: rounds mean something only among records as they stand in the file. */
-static int print_record(void *ctx, const struct perfdata_view *v)
+/* Rounds mean something only among records as they stand in the file. */
+static int check_rounds(const struct args *a, const struct source *s, struct err *e)
 {
-	struct printing *p = ctx;
-
-	if (v->header.type == PERFDATA_FINISHED_ROUND) {
-		out_puts(p->out, "PERF_RECORD_FINISHED_ROUND\n");
+	if (!a->rounds || a->raw)
 		return 0;
-	}
-	if (v->header.type >= PERFDATA_HEADER_ATTR ||
-	    (!p->side && v->header.type != PERF_RECORD_SAMPLE) || !perfdata_walk_event(p->walk, v))
-		return 0;
-	return perfdata_walk_deliver(p->walk, print_event, p);
-}
-
-static int print_rounds(struct printing *p, struct source *s, const struct args *a, struct err *e)
-{
-	int r;
-
-	if (a->json || strcmp(s->format, "perf.data") != 0)
+	if (a->show.json || !s->read_stored)
 		return err_set(e, EINVAL, "--show-round-events: only perf.data has rounds%s",
-			       a->json ? ", and JSON does not show them" : "");
-	if (!a->hide_chain && unwound_needed(s)) {
-		err_set(e, EOPNOTSUPP,
-			"--show-round-events: stacks that were copied are unwound in the order of "
-			"time only");
-		return err_hint(e, "-G hides the stacks");
-	}
-	p->walk = perfdata_walk_new(s);
-	r = perfdata_walk_each(p->walk, print_record, p);
-	perfdata_walk_free(p->walk);
-	return r;
+			       a->show.json ? ", and JSON does not show them" : "");
+	if (a->hide_chain || !unwound_needed(s))
+		return 0;
+	err_set(e, EOPNOTSUPP,
+		"--show-round-events: stacks that were copied are unwound in the order of time "
+		"only");
+	return err_hint(e, "-G hides the stacks");
 }
 
 static bool dump_wants(void *ctx, const struct event *ev)
@@ -247,29 +393,11 @@ static int parse_fields(const struct args *a, struct script_opts *o, struct err 
 
 static struct script_opts make_opts(const struct args *a, struct source *s)
 {
-	struct script_opts o = { .ns = a->ns,
-				 .reltime = a->reltime,
-				 .deltatime = a->deltatime,
-				 .latency = a->latency,
-				 .max_stack = (unsigned)a->max_stack,
-				 .inlines = a->inlines,
-				 .inlines_all = a->inlines_all,
-				 .json = a->json,
-				 .unsorted = a->unsorted,
-				 .show_task = a->task,
-				 .show_mmap = a->mmap,
-				 .show_switch = a->switches,
-				 .show_lost = a->lost,
-				 .show_namespace = a->namespaces,
-				 .show_cgroup = a->cgroup,
-				 .show_bpf = a->bpf,
-				 .show_text_poke = a->text_poke,
-				 .kernel_path = a->kernel_path,
-				 .full_path = a->full_path,
-				 .stop_at = a->stop_at,
-				 .cgroup = cgroup_path,
-				 .ctx = s };
+	struct script_opts o = a->show;
 
+	o.max_stack = (unsigned)a->max_stack;
+	o.cgroup = cgroup_path;
+	o.ctx = s;
 	for (size_t i = 0; i < s->trace->n_types && !a->hide_chain; i++)
 		o.chains = o.chains || (s->trace->types[i].has & EVENT_HAVE_CHAIN);
 	return o;
@@ -282,43 +410,36 @@ static int script_print_all(const struct args *a, struct source *s, struct symbo
 	bool side = o->show_task || o->show_mmap || o->show_switch || o->show_lost ||
 		    o->show_namespace || o->show_cgroup || o->show_bpf || o->show_text_poke ||
 		    (s->trace->n_types && (s->trace->types[0].has & TYPE_HAS_VALUES));
-	struct pick_opts fo = { .time = a->time,
-				.pids = a->pids,
-				.tids = a->tids,
-				.comms = a->comms,
-				.cpus = a->cpus,
-				.symbols = a->symbols,
-				.dsos = a->dsos };
-	int r = script_filter_init(&p.filter, &fo, a->addr_range, s->trace, e);
+	int r = check_rounds(a, s, e);
 
+	if (r == 0)
+		r = pick_make(&p.filter.pick, &a->pick, s->trace, e);
+	if (r < 0)
+		return r;
+	addresses(&p.filter, a->addr_range);
 	if (r == 0 && gate_wanted(&a->gate)) {
 		p.gated = true;
 		r = gate_make(&p.gate, &a->gate, s->trace, e);
 	}
 	if (r == 0 && a->apart && !a->raw)
 		r = script_apart_open(&p.apart, s->trace, input_path(a->input), e);
-	if (r < 0) {
-		script_filter_free(&p.filter);
-		return r;
-	}
-	p.side = side;
-	p.script = script_new(s->trace, symbols, o, out);
-	if (a->rounds && !a->raw) {
-		r = print_rounds(&p, s, a, e);
-	} else {
-		if (!p.apart.n)
+	if (r == 0) {
+		p.script = script_new(s->trace, symbols, o, out);
+		if (!p.apart.n && !a->rounds)
 			p.team = script_team_new(p.script, s->stable);
 		r = a->raw ? script_dump(p.script, s, input_path(a->input), dump_wants, &p, e)
-			   : s->read_ordered(s, side, print_event, &p, e);
+			   : (a->rounds ? s->read_stored : s->read_ordered)(s, side, print_event,
+									    &p, e);
 		if (p.team)
 			script_team_free(p.team);
+		if (p.apart.n && r >= 0)
+			r = script_apart_close(&p.apart, e);
+		else if (p.apart.n)
+			script_apart_close(&p.apart, NULL);
+		script_free(p.script);
 	}
-	if (p.apart.n && r >= 0)
-		r = script_apart_close(&p.apart, e);
-	else if (p.apart.n)
-		script_apart_close(&p.apart, NULL);
-	script_free(p.script);
-	script_filter_free(&p.filter);
+	pick_free(&p.filter.pick);
+	vec_free(&p.filter.addrs);
 	return r < 0 ? r : 0;
 }
 
@@ -386,7 +507,7 @@ static int script_run(void *args, int argc, char **argv, struct err *e)
 			return 0;
 		}
 	a->symfs = input_symfs(a->symfs);
-	a->raw = a->raw || a->unsorted;
+	a->raw = a->raw || a->show.unsorted;
 	r = a->inputs.n > 1 ? source_open_all(a->inputs.data, a->inputs.n, &s, e)
 			    : input_open(a->input, &s, e);
 	if (r < 0)
@@ -425,7 +546,7 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-static const struct args defaults = { .inlines = true,
+static const struct args defaults = { .show = { .inlines = true },
 				      .demangle = true,
 				      .max_stack = DEFAULT_STACK };
 

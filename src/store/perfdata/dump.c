@@ -325,3 +325,32 @@ int perfdata_dump(struct source *s, const struct source_dump *o)
 	perfdata_walk_free(d.walk);
 	return r < 0 ? r : 0;
 }
+
+struct stored {
+	struct perfdata_walk *walk;
+	bool all;
+	event_fn *fn;
+	void *ctx;
+};
+
+static int dump_read_record(void *ctx, const struct perfdata_view *v)
+{
+	struct stored *s = ctx;
+
+	if (v->header.type == PERFDATA_FINISHED_ROUND)
+		return s->fn(s->ctx, &(struct event){ .kind = EVENT_ROUND });
+	if (v->header.type >= PERFDATA_HEADER_ATTR ||
+	    (!s->all && v->header.type != PERF_RECORD_SAMPLE) || !perfdata_walk_event(s->walk, v))
+		return 0;
+	return perfdata_walk_deliver(s->walk, s->fn, s->ctx);
+}
+
+int perfdata_read_stored(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e)
+{
+	struct stored stored = { .walk = perfdata_walk_new(s), .all = all, .fn = fn, .ctx = ctx };
+	int r = perfdata_walk_each(stored.walk, dump_read_record, &stored);
+
+	(void)e;
+	perfdata_walk_free(stored.walk);
+	return r;
+}

@@ -336,6 +336,7 @@ const char *tracing_name(struct perfdata *pd, uint64_t id);
 
 /* --- store/perfdata/dump.c --- */
 int perfdata_dump(struct source *s, const struct source_dump *o);
+int perfdata_read_stored(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
 
 /* --- store/perfdata/unzip.c --- */
 int unzip_record(struct perfdata *pd, const uint8_t *data, size_t size, uint32_t file,

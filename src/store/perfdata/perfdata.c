@@ -4,6 +4,7 @@
  * or coming through a pipe), a directory of files.
  */
 #include "store/perfdata/impl.h"
+#include "store/perfdata/records.h"
 #include "store/stat/statdata.h"
 
 #include <fcntl.h>
@@ -315,16 +316,23 @@ static int perfdata_load(struct perfdata *pd, const char *path, struct err *e)
 	return 0;
 }
 
+static void record_text_of(const struct event *ev, struct strbuf *b)
+{
+	records_text(ev->record, b);
+}
+
 static struct perfdata *new_perfdata(void)
 {
 	struct perfdata *pd = mem_alloc(sizeof(*pd));
 
 	pd->trace.tasks = tasks_new();
+	pd->trace.record_text = record_text_of;
 	pd->source = (struct source){ .trace = &pd->trace,
 				      .format = "perf.data",
 				      .impl = pd,
 				      .read_chunk = read_chunk,
 				      .read_ordered = read_ordered,
+				      .read_stored = perfdata_read_stored,
 				      .dump = perfdata_dump,
 				      .settings = attr_settings,
 				      .close = perfdata_close };

@@ -125,7 +125,11 @@ void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_head
 	struct event_side *s = &d->side;
 
 	d->plain = NULL;
-	*s = (struct event_side){ .other_pid = -1, .other_tid = -1 };
+	*s = (struct event_side){ .other_pid = -1, .other_tid = -1, .name = records_name(h.type) };
+	if (h.size > sizeof(*r)) {
+		s->bytes = r + 1;
+		s->n_bytes = h.size - sizeof(*r);
+	}
 	*ev = (struct event){ .kind = EVENT_OTHER,
 			      .type = l ? l->type : 0,
 			      .misc = h.misc,
@@ -140,8 +144,13 @@ void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_head
 	switch (h.type) {
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE: decode_switch(ev, s, (const void *)r); return;
-	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES: ev->kind = EVENT_LOST; break;
+	case PERF_RECORD_LOST_SAMPLES: s->samples = true; /* fallthrough */
+	case PERF_RECORD_LOST: ev->kind = EVENT_LOST; break;
+	case PERF_RECORD_NAMESPACES: ev->kind = EVENT_NAMESPACES; break;
+	case PERF_RECORD_CGROUP: ev->kind = EVENT_CGROUP; return;
+	case PERF_RECORD_KSYMBOL: ev->kind = EVENT_KSYMBOL; return;
+	case PERF_RECORD_BPF_EVENT: ev->kind = EVENT_BPF; return;
+	case PERF_RECORD_TEXT_POKE: ev->kind = EVENT_TEXT_POKE; return;
 	case PERF_RECORD_THROTTLE: ev->kind = EVENT_THROTTLE; return;
 	case PERF_RECORD_UNTHROTTLE: ev->kind = EVENT_UNTHROTTLE; return;
 	default: break;

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "event/regs.h"
-#include "store/perfdata/abi.h"
-#include "store/perfdata/records.h"
 #include "view/export/export.h"
 #include "view/script/impl.h"
 
@@ -87,11 +85,9 @@ static void script_json_put_counter(struct script *s, const struct event *ev)
 
 static void put_side(struct script *s, const struct event *ev)
 {
-	const struct perfdata_event_header *h = ev->record;
 	const struct event_side *x = ev->side;
-	const char *name = h ? records_name(h->type) : NULL;
 
-	json_str(&s->json, "record", name ? name : "UNKNOWN");
+	json_str(&s->json, "record", x && x->name ? x->name : "UNKNOWN");
 	switch (x ? ev->kind : EVENT_OTHER) {
 	case EVENT_MMAP: put_mmap(s, x); break;
 	case EVENT_COMM:
@@ -111,8 +107,8 @@ static void put_side(struct script *s, const struct event *ev)
 		break;
 	case EVENT_LOST: json_u64(&s->json, "lost", x->count); break;
 	default:
-		if (s->o.everything && h && h->size > sizeof(*h))
-			json_bytes(&s->json, "bytes", h + 1, h->size - sizeof(*h));
+		if (s->o.everything && x && x->n_bytes)
+			json_bytes(&s->json, "bytes", x->bytes, x->n_bytes);
 	}
 }
 

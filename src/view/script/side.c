@@ -4,34 +4,25 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <sys/mman.h>
-
-#include "store/perfdata/perfdata.h"
-#include "store/perfdata/records.h"
-
 bool side_wanted(const struct script *s, const struct event *ev)
 {
-	const struct perfdata_event_header *h = ev->record;
+	const struct script_opts *o = &s->o;
 
-	if (s->o.everything)
+	if (o->everything)
 		return true;
 	switch (ev->kind) {
 	case EVENT_COUNTER: return true;
-	case EVENT_MMAP: return s->o.show_mmap;
+	case EVENT_MMAP: return o->show_mmap;
 	case EVENT_COMM:
 	case EVENT_FORK:
-	case EVENT_EXIT: return s->o.show_task;
-	case EVENT_SWITCH: return s->o.show_switch;
-	case EVENT_LOST: return s->o.show_lost && h && h->type == PERF_RECORD_LOST;
-	case EVENT_OTHER: break;
-	default: return false;
-	}
-	switch (h ? h->type : 0) {
-	case PERF_RECORD_NAMESPACES: return s->o.show_namespace;
-	case PERF_RECORD_CGROUP: return s->o.show_cgroup;
-	case PERF_RECORD_KSYMBOL: return s->o.show_bpf || s->o.show_text_poke;
-	case PERF_RECORD_BPF_EVENT: return s->o.show_bpf;
-	case PERF_RECORD_TEXT_POKE: return s->o.show_text_poke;
+	case EVENT_EXIT: return o->show_task;
+	case EVENT_SWITCH: return o->show_switch;
+	case EVENT_LOST: return o->show_lost && s->trace->record_text && !ev->side->samples;
+	case EVENT_NAMESPACES: return o->show_namespace;
+	case EVENT_CGROUP: return o->show_cgroup;
+	case EVENT_KSYMBOL: return o->show_bpf || o->show_text_poke;
+	case EVENT_BPF: return o->show_bpf;
+	case EVENT_TEXT_POKE: return o->show_text_poke;
 	default: return false;
 	}
 }
@@ -118,6 +109,7 @@ void side_print(struct script *s, const struct event *ev)
 			out_printf(s->out, "%16s ", name);
 	}
 	script_start(s, &start, t, t->show & ~SCRIPT_COMM);
-	records_text(ev->record, &b);
+	if (s->trace->record_text)
+		s->trace->record_text(ev, &b);
 	out_add(s->out, strbuf_str(&b), b.n);
 }
