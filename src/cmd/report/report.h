@@ -73,6 +73,17 @@ int report_parse_graph(struct report_args *a, const char *text, struct err *e);
 
 int report_run(struct report_args *a, struct err *e);
 
+struct columns_opts report_columns_opts(const struct report *r);
+struct names_opts report_names_opts(struct report *r);
+struct cells_opts report_cells_opts(struct report *r);
+struct profile_opts report_profile_opts(const struct report *r, unsigned by);
+/* Of what names are asked for from now on. */
+void report_now_named(struct report *r, const struct profile *p, const struct extra_plan *plan);
+bool report_has_no_frames(const struct report_args *a);
+
+/* On a terminal: tables made by sort keys, again and again. */
+int report_tui_run(struct report *r, struct err *e);
+
 /* Did events count together when they were recorded? */
 bool report_has_groups(const struct trace *t);
 

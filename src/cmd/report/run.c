@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "cmd/report/report.h"
-#include "cmd/report/tui.h"
+#include "view/tui/tui.h"
 #include "cmd/share/input.h"
 #include "cmd/share/open.h"
 #include "store/perfdata/perfdata.h"
@@ -112,7 +112,7 @@ static int check_group(const struct report *r, struct err *e)
 				   : "it has one event; record with -e '{cycles,instructions}'");
 }
 
-static struct columns_opts columns_opts(const struct report *r)
+struct columns_opts report_columns_opts(const struct report *r)
 {
 	const struct report_args *a = r->a;
 
@@ -155,7 +155,7 @@ static int check_has(const struct report *r, struct err *e)
 static int make_columns(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
-	struct columns_opts o = columns_opts(r);
+	struct columns_opts o = report_columns_opts(r);
 	int code;
 
 	if (a->hierarchy && a->fields)
@@ -236,19 +236,10 @@ static void other_address(void *ctx, const struct profile_entry *e, uint64_t *ad
 	mode[0] = (int64_t)addr[0] < 0 ? EVENT_MODE_KERNEL : EVENT_MODE_USER;
 }
 
-static void now_named(void *ctx, const struct profile *p, const struct extra_plan *plan)
+void report_now_named(struct report *r, const struct profile *p, const struct extra_plan *plan)
 {
-	struct report *r = ctx;
-
 	r->named = p;
 	r->named_plan = plan;
-}
-
-static enum profile_unit unit_of(const struct report *r)
-{
-	return r->mode == KEY_MODE_BRANCH   ? PROFILE_BRANCHES
-	       : r->mode == KEY_MODE_MEMORY ? PROFILE_ACCESSES
-					    : PROFILE_SAMPLES;
 }
 
 /* Does anything show where a process had its code? */
@@ -259,7 +250,7 @@ static bool shows_addresses(const struct report *r)
 	       (r->graphs && r->a->graph.key != GRAPH_BY_FUNCTION);
 }
 
-static struct names_opts names_opts(struct report *r)
+struct names_opts report_names_opts(struct report *r)
 {
 	const struct report_args *a = r->a;
 	struct names_opts no = { .lines = wants_lines(r),
@@ -283,7 +274,7 @@ static unsigned max_stack(const struct report_args *a)
 }
 
 /* As perf has it, no more than 0 frames are none: rows have neither graphs nor what they called. */
-static bool has_no_frames(const struct report_args *a)
+bool report_has_no_frames(const struct report_args *a)
 {
 	return a->max_stack <= 0;
 }
@@ -306,28 +297,35 @@ static bool leaves_idle_out(const struct report *r)
 	       !p->dsos && !a->symbol_part && !command_is_perf();
 }
 
+struct profile_opts report_profile_opts(const struct report *r, unsigned by)
+{
+	return (struct profile_opts){ .by = by,
+				      .max_stack = max_stack(r->a),
+				      .outermost = r->caller && max_stack(r->a),
+				      .time_quantum = r->quantum,
+				      .unit = r->mode == KEY_MODE_BRANCH   ? PROFILE_BRANCHES
+					      : r->mode == KEY_MODE_MEMORY ? PROFILE_ACCESSES
+									   : PROFILE_SAMPLES };
+}
+
 static int count_and_name(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
-	struct profile_opts po = { .by = cells_needs(&r->columns) |
-					 (r->children || r->graphs ? PROFILE_BY_CHAIN : 0),
-				   .max_stack = max_stack(a),
-				   .outermost = r->caller && max_stack(a),
-				   .by_file = !shows_addresses(r),
-				   .time_quantum = r->quantum };
-	struct names_opts no = names_opts(r);
+	struct profile_opts po = report_profile_opts(
+		r, cells_needs(&r->columns) | (r->children || r->graphs ? PROFILE_BY_CHAIN : 0));
+	struct names_opts no = report_names_opts(r);
 	int code;
 
+	po.by_file = !shows_addresses(r);
 	if (a->exclude_other || r->has_callees)
 		po.by |= r->chains ? PROFILE_BY_CHAIN : 0;
 	if (r->load.pick.by_dso || r->load.pick.by_symbol || a->hide_unresolved || a->symbol_part)
 		po.by |= PROFILE_BY_CODE;
 	if (r->without_idle)
 		po.by |= PROFILE_BY_CODE;
-	if (has_no_frames(a))
+	if (report_has_no_frames(a))
 		po.by &= ~PROFILE_BY_CHAIN;
-	po.unit = unit_of(r);
-	now_named(r, &r->load.profile, &r->load.plan);
+	report_now_named(r, &r->load.profile, &r->load.plan);
 	load_plan(&r->load, &r->columns, &r->load.plan);
 	code = load_count(&r->load, &po, e);
 	if (code == 0)
@@ -342,7 +340,7 @@ static int count_and_name(struct report *r, struct err *e)
 	return code;
 }
 
-static struct cells_opts cells_opts(struct report *r)
+struct cells_opts report_cells_opts(struct report *r)
 {
 	const struct report_args *a = r->a;
 
@@ -355,14 +353,6 @@ static struct cells_opts cells_opts(struct report *r)
 				    .ns = a->ns,
 				    .parent = r->has_parent ? is_parent : NULL,
 				    .ctx = r };
-}
-
-static void make_cells(struct report *r)
-{
-	struct cells_opts o = cells_opts(r);
-
-	cells_make(&r->cells, &r->load.names, &o);
-	r->site_wanted = pick_sites(&r->load.pick, &r->load.names);
 }
 
 static void show_header(const struct report_args *a, const struct source *s)
@@ -409,66 +399,6 @@ static bool wants_tui(const struct report *r)
 	       tui_usable(NULL) == 0;
 }
 
-/* What -T shows, to be read in the interface; "" when there are none. */
-static int read_counters(struct report *r, char **ret, struct err *e)
-{
-	size_t n;
-	FILE *f = open_memstream(ret, &n);
-	int code = f ? report_counters(f, &r->load, r->a, e) : err_set(e, errno, "no memory");
-
-	if (f)
-		fclose(f);
-	return code;
-}
-
-static int report_run_walk_through(struct report *r, struct err *e)
-{
-	const struct report_args *a = r->a;
-	const struct trace *trace = r->load.source->trace;
-	AUTO_FREE uint32_t *leader = mem_alloc((trace->n_types + 1) * sizeof(*leader));
-	struct report_tui t = {
-		.load = &r->load,
-		.name = input_path(a->load.input),
-		.columns = columns_opts(r),
-		.cells = cells_opts(r),
-		.hist = { .use_chains = r->graphs,
-			  .hide_unresolved = a->hide_unresolved,
-			  .exclude_other = a->exclude_other,
-			  .symbol_part = a->symbol_part },
-		.names = names_opts(r),
-		.children = r->children && !has_no_frames(a),
-		.tree = a->hierarchy,
-		.leader = leader,
-		.order_member = (unsigned)a->group_sort,
-		.forced_group = !report_has_groups(trace),
-		.chains = r->graphs && !has_no_frames(a),
-		.max_stack = max_stack(a),
-		.time_quantum = r->quantum,
-		.unit = unit_of(r),
-		.without_idle = r->without_idle,
-		.naming = now_named,
-		.naming_ctx = r,
-		.model = { .percent_limit = a->percent_limit,
-			   .graph_percent_limit = a->graph.min_percent,
-			   .samples = columns_have(&r->columns, KEY_SAMPLES),
-			   .source = { .symfs = a->load.symfs, .archive = trace->files },
-			   .annotate = { .symfs = a->load.symfs, .vmlinux = a->load.vmlinux } }
-	};
-	AUTO_FREE char *counters = NULL;
-	int code = load_symbols(&r->load, e);
-
-	if (code == 0 && a->threads)
-		code = read_counters(r, &counters, e);
-	codestyle_apply(&a->code, &t.model);
-	t.counters = counters;
-	t.model.note = counters ? "i shows the counters of the threads" : NULL;
-	for (uint32_t i = 0; i < trace->n_types; i++)
-		leader[i] = report_leader(r, i);
-	t.names.by_file = false;   /* one can ask for other columns later */
-	r->load.opts.quiet = true; /* the interface shows how far it is */
-	return code < 0 ? code : report_tui_run(&t, e);
-}
-
 static int report_samples(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
@@ -487,7 +417,7 @@ static int report_samples(struct report *r, struct err *e)
 	r->load.socket_wanted = a->socket;
 	r->without_idle = leaves_idle_out(r);
 	if (wants_tui(r))
-		return report_run_walk_through(r, e);
+		return report_tui_run(r, e);
 	if (!a->quiet && !a->json && !a->csv && !a->header)
 		fputs("# To display the perf.data header info, please use --header/--header-only "
 		      "options.\n#\n",
@@ -495,7 +425,10 @@ static int report_samples(struct report *r, struct err *e)
 	hide_columns(r, a->json || a->csv ? stderr : stdout);
 	code = count_and_name(r, e);
 	if (code == 0) {
-		make_cells(r);
+		struct cells_opts o = report_cells_opts(r);
+
+		cells_make(&r->cells, &r->load.names, &o);
+		r->site_wanted = pick_sites(&r->load.pick, &r->load.names);
 		code = report_show(r, e);
 		free(r->site_wanted);
 		cells_free(&r->cells);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/report/tui.h"
+/* A recording as the terminal interface's model. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/str.h"
+#include "cmd/report/report.h"
 #include "cmd/report/tui_hist.h"
+#include "cmd/share/input.h"
 #include "view/report/report.h"
 
 #define NO_COUNTERS "the recording has no counters by thread (record -s makes them)\n"
@@ -23,8 +26,11 @@ struct batch {
 };
 
 struct state {
-	struct report_tui *r;
+	struct report *r;
 	struct batch *newest;
+	uint32_t *leader; /* by type: whose rows it is shown in */
+	bool chains;	  /* the recording has some, and they are wanted */
+	char *counters;	  /* of threads (-T), to read with the header; NULL: not wanted */
 };
 
 static void batch_put(void *batch)
@@ -44,17 +50,16 @@ static void batch_put(void *batch)
 static int batch_for(struct state *s, const struct columns *c, unsigned by, struct batch **ret,
 		     struct err *e)
 {
-	struct report_tui *r = s->r;
-	struct profile_opts po = { .by = by,
-				   .max_stack = r->max_stack,
-				   .outermost = r->max_stack && r->children,
-				   .unit = r->unit,
-				   .time_quantum = r->time_quantum };
+	struct report *r = s->r;
+	struct profile_opts po = report_profile_opts(r, by);
+	struct names_opts no = report_names_opts(r);
 	struct batch *b = mem_alloc(sizeof(*b));
 	int code;
 
+	no.by_file = false; /* one can ask for other columns later */
+	po.outermost = po.max_stack && r->children;
 	b->columns = *c;
-	load_plan(r->load, &b->columns, &b->plan);
+	load_plan(&r->load, &b->columns, &b->plan);
 	if (s->newest && (s->newest->by & by) == by && !b->plan.any && !s->newest->plan.any) {
 		extra_plan_free(&b->plan);
 		free(b);
@@ -63,10 +68,10 @@ static int batch_for(struct state *s, const struct columns *c, unsigned by, stru
 	}
 	b->by = by;
 	b->users = 1;
-	code = load_profile(r->load, &b->plan, &po, &b->profile, e);
+	code = load_profile(&r->load, &b->plan, &po, &b->profile, e);
 	if (code == 0) {
-		r->naming(r->naming_ctx, &b->profile, &b->plan);
-		code = names_make(&b->profile, r->load->symbols, &r->names, &b->names, e);
+		report_now_named(r, &b->profile, &b->plan);
+		code = names_make(&b->profile, r->load.symbols, &no, &b->names, e);
 		if (code < 0)
 			profile_free(&b->profile);
 	}
@@ -77,7 +82,7 @@ static int batch_for(struct state *s, const struct columns *c, unsigned by, stru
 	}
 	if (r->without_idle)
 		idle_leave_out(&b->profile, &b->names, &b->idle);
-	b->site_wanted = pick_sites(&r->load->pick, &b->names);
+	b->site_wanted = pick_sites(&r->load.pick, &b->names);
 	batch_put(s->newest);
 	*ret = s->newest = b;
 	return 0;
@@ -87,21 +92,26 @@ static int report_tui_make(void *ctx, const struct tui_query *q, struct tui_tabl
 			   struct err *e)
 {
 	struct state *s = ctx;
-	struct columns_opts co = s->r->columns;
-	struct tui_hist_opts o = { .cells = s->r->cells,
-				   .hist = s->r->hist,
-				   .chains = s->r->chains,
-				   .tree = s->r->tree,
-				   .leader = s->r->leader,
-				   .order_member = s->r->order_member,
-				   .forced_group = s->r->forced_group,
+	struct report *r = s->r;
+	const struct report_args *a = r->a;
+	struct columns_opts co = report_columns_opts(r);
+	struct tui_hist_opts o = { .cells = report_cells_opts(r),
+				   .hist = { .type = q->type,
+					     .use_chains = r->graphs,
+					     .hide_unresolved = a->hide_unresolved,
+					     .exclude_other = a->exclude_other,
+					     .symbol_part = a->symbol_part },
+				   .chains = s->chains,
+				   .tree = a->hierarchy,
+				   .leader = s->leader,
+				   .order_member = (unsigned)a->group_sort,
+				   .forced_group = !report_has_groups(r->load.source->trace),
 				   .drop = batch_put };
 	struct columns columns;
 	struct batch *b = NULL;
 	int code;
 
-	o.hist.type = q->type;
-	o.hist.children = s->r->chains && (q->children < 0 ? s->r->children : q->children);
+	o.hist.children = s->chains && (q->children < 0 ? r->children : q->children > 0);
 	o.hist.caller = o.cells.caller = o.hist.children;
 	co.children = o.hist.children;
 	if (q->sort) {
@@ -112,7 +122,7 @@ static int report_tui_make(void *ctx, const struct tui_query *q, struct tui_tabl
 	if (code == 0)
 		code = batch_for(s, &columns,
 				 cells_needs(&columns) | PROFILE_BY_CODE |
-					 (s->r->chains ? PROFILE_BY_CHAIN : 0),
+					 (s->chains ? PROFILE_BY_CHAIN : 0),
 				 &b, e);
 	if (code < 0)
 		return code;
@@ -134,7 +144,7 @@ static char *ending(void *ctx)
 	if (!s->newest)
 		return NULL;
 	end = report_end_of(&s->newest->names);
-	end.symbols_note = s->r->load->note;
+	end.symbols_note = s->r->load.note;
 	idle_words(&s->newest->idle, end.idle, sizeof(end.idle));
 	report_end_lines(&end, &b);
 	return b.data;
@@ -143,14 +153,14 @@ static char *ending(void *ctx)
 static char *report_tui_header(void *ctx)
 {
 	const struct state *s = ctx;
-	const struct trace *t = s->r->load->source->trace;
+	const struct trace *t = s->r->load.source->trace;
 	const struct trace_info *i = &t->info;
 	struct strbuf b = { 0 };
 	AUTO_FREE char *end = ending(ctx);
 	char text[64];
 
-	if (s->r->counters)
-		strbuf_printf(&b, "%s\n", *s->r->counters ? s->r->counters : NO_COUNTERS);
+	if (s->counters)
+		strbuf_printf(&b, "%s\n", *s->counters ? s->counters : NO_COUNTERS);
 	if (end)
 		strbuf_printf(&b, "%s\n", end);
 	if (i->header_text) {
@@ -191,23 +201,53 @@ static char *report_tui_header(void *ctx)
 	return b.data;
 }
 
-int report_tui_run(struct report_tui *r, struct err *e)
+/* What -T shows; "" when there is nothing. */
+static int read_counters(struct state *s, struct err *e)
 {
-	struct state s = { .r = r };
-	struct tui_model *m = &r->model;
-	int code;
+	size_t n;
+	FILE *f = open_memstream(&s->counters, &n);
+	int code = f ? report_counters(f, &s->r->load, s->r->a, e) : err_set(e, errno, "no memory");
 
-	m->ctx = &s;
-	m->name = r->name;
-	m->trace = r->load->source->trace;
-	m->leader = r->leader;
-	m->make = report_tui_make;
-	m->release = tui_hist_release;
-	m->cell = tui_hist_cell;
-	m->each_entry = tui_hist_each_entry;
-	m->header = report_tui_header;
-	m->ending = ending;
-	code = tui_report(m, e);
+	if (f)
+		fclose(f);
+	return code;
+}
+
+int report_tui_run(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	const struct trace *trace = r->load.source->trace;
+	AUTO_FREE uint32_t *leader = mem_alloc((trace->n_types + 1) * sizeof(*leader));
+	struct state s = { .r = r,
+			   .leader = leader,
+			   .chains = r->graphs && !report_has_no_frames(a) };
+	struct tui_model m = { .ctx = &s,
+			       .name = input_path(a->load.input),
+			       .trace = trace,
+			       .leader = leader,
+			       .make = report_tui_make,
+			       .release = tui_hist_release,
+			       .cell = tui_hist_cell,
+			       .each_entry = tui_hist_each_entry,
+			       .header = report_tui_header,
+			       .ending = ending,
+			       .percent_limit = a->percent_limit,
+			       .graph_percent_limit = a->graph.min_percent,
+			       .samples = columns_have(&r->columns, KEY_SAMPLES),
+			       .source = { .symfs = a->load.symfs, .archive = trace->files },
+			       .annotate = { .symfs = a->load.symfs, .vmlinux = a->load.vmlinux } };
+	int code = load_symbols(&r->load, e);
+
+	if (code == 0 && a->threads)
+		code = read_counters(&s, e);
+	codestyle_apply(&a->code, &m);
+	m.note = s.counters ? "i shows the counters of the threads" : NULL;
+	for (uint32_t i = 0; i < trace->n_types; i++)
+		leader[i] = report_leader(r, i);
+	r->load.opts.quiet = true; /* the interface shows how far it is */
+	if (code == 0)
+		code = tui_report(&m, e);
 	batch_put(s.newest);
+	free(s.counters);
 	return code;
 }

@@ -58,7 +58,8 @@ static enum tui_exit tui_annotate_follow(struct tui_code *c)
 	uint32_t frame;
 
 	if (!in || l->kind != TUI_CODE_INSTRUCTION || !in->code.has_target) {
-		snprintf(c->note, sizeof(c->note), "no jump and no call to a fixed place");
+		snprintf(c->base.note, sizeof(c->base.note),
+			 "no jump and no call to a fixed place");
 		return TUI_BACK;
 	}
 	if (in->target >= 0) {
@@ -67,7 +68,7 @@ static enum tui_exit tui_annotate_follow(struct tui_code *c)
 	}
 	frame = called(c, in);
 	if (frame == CALLS_NONE) {
-		snprintf(c->note, sizeof(c->note), "no samples in %s",
+		snprintf(c->base.note, sizeof(c->base.note), "no samples in %s",
 			 in->target_name ? in->target_name : "what it leads to");
 		return TUI_BACK;
 	}
@@ -89,11 +90,12 @@ static void print_to_file(struct tui_code *c)
 		return;
 	f = tui_create(path);
 	if (!f) {
-		snprintf(c->note, sizeof(c->note), "cannot write %s: %s", path, strerror(errno));
+		snprintf(c->base.note, sizeof(c->base.note), "cannot write %s: %s", path,
+			 strerror(errno));
 		return;
 	}
 	annotate_print(f, &c->style, &c->a, c->src);
-	snprintf(c->note, sizeof(c->note),
+	snprintf(c->base.note, sizeof(c->base.note),
 		 fclose(f) == 0 ? "written to %s" : "cannot write all of %s", path);
 }
 
@@ -120,15 +122,14 @@ static void change_style(struct tui_code *c, int key)
 
 enum { STAY = -1, NEXT = 100, BEFORE = 101 };
 
-static int tui_annotate_on_key(struct tui_code *c, int key)
+static int tui_annotate_key(void *view, int key)
 {
+	struct tui_code *c = view;
+
 	switch (key) {
-	case 'q':
 	case TUI_KEY_LEFT:
 	case TUI_KEY_ESC:
 	case TUI_KEY_BACKSPACE: return TUI_BACK;
-	case 'Q':
-	case TUI_KEY_CLOSED: return TUI_QUIT;
 	case ']': return NEXT;
 	case '[': return BEFORE;
 	case 'H': tui_code_go_hot(c, 0); break;
@@ -142,18 +143,7 @@ static int tui_annotate_on_key(struct tui_code *c, int key)
 	case 't':
 	case 'p': change_style(c, key); break;
 	case 'P': print_to_file(c); break;
-	case TUI_KEY_SHIFT_RIGHT:
-	case '}': c->skip += 8; break;
-	case TUI_KEY_SHIFT_LEFT:
-	case '{': c->skip = c->skip > 8 ? c->skip - 8 : 0; break;
-	case '?':
-	case 'h':
-	case TUI_KEY_HELP:
-		return tui_help("Annotate", tui_help_annotate) == TUI_QUIT ? TUI_QUIT : STAY;
-	default:
-		if (!tui_search_key(&c->search, &c->list, key, tui_code_text, c, c->note,
-				    sizeof(c->note)))
-			tui_list_key(&c->list, key);
+	default: return tui_base_key(&c->base, &c->list, key);
 	}
 	return STAY;
 }
@@ -161,7 +151,7 @@ static int tui_annotate_on_key(struct tui_code *c, int key)
 /* One function that is there; why it was left. */
 static int one_function(struct tui_code *c)
 {
-	int left = STAY;
+	int left;
 
 	c->list = (struct tui_list){ .height = tui_height() - 4 };
 	arrows_make(&c->a, ARROWS_LANES, &c->arrows);
@@ -171,14 +161,7 @@ static int one_function(struct tui_code *c)
 		tui_code_go_to(c, c->hot.data[0]);
 		c->hot_at = 0; /* so Tab leads to the second */
 	}
-	while (left == STAY) {
-		int key;
-
-		key = tui_view_key(tui_code_draw, c, -1);
-		if (key != TUI_KEY_NONE && key != TUI_KEY_RESIZE)
-			c->note[0] = 0;
-		left = tui_annotate_on_key(c, key);
-	}
+	left = (int)tui_base_run(&c->base);
 	vec_free(&c->hot);
 	vec_free(&c->lines);
 	arena_free(&c->arena);
@@ -223,7 +206,7 @@ static int load_next(struct tui_code *c, functions_list *all, uint32_t *frame, b
 		*frame = all->data[at].frame;
 		if (tui_annotate_load(c, *frame, &e) == 0) {
 			if (left_out)
-				snprintf(c->note, sizeof(c->note),
+				snprintf(c->base.note, sizeof(c->base.note),
 					 "passed over %zu whose code is not here", left_out);
 			return 0;
 		}
@@ -235,7 +218,15 @@ static int load_next(struct tui_code *c, functions_list *all, uint32_t *frame, b
 enum tui_exit tui_annotate_view(const struct tui_model *m, const struct tui_table *t,
 				uint32_t frame, struct srctext *source)
 {
-	struct tui_code c = { .m = m, .t = t, .src = source, .style = m->style };
+	struct tui_code c = { .m = m,
+			      .t = t,
+			      .src = source,
+			      .style = m->style,
+			      .base = { .view = &c,
+					.draw = tui_code_draw,
+					.key = tui_annotate_key,
+					.text = tui_code_text,
+					.help = tui_help_annotate } };
 	functions_list all = { 0 };
 	struct err e = { 0 };
 	int left = TUI_BACK;

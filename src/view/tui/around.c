@@ -14,8 +14,7 @@ struct around {
 	struct function middle;
 	VEC(uint32_t) path; /* functions that were in the middle before */
 	struct tui_list list;
-	struct tui_search search;
-	char note[256];
+	struct tui_base base;
 };
 
 static int tui_around_collect(void *ctx)
@@ -101,13 +100,13 @@ static void tui_around_draw(void *ctx)
 			: tui_unicode()	   ? "  └ "
 					   : "  ` ");
 		tui_put_found(&l, middle ? TUI_BOLD : TUI_PLAIN,
-			      tui_around_text(a, k, name, sizeof(name)), &a->search);
+			      tui_around_text(a, k, name, sizeof(name)), &a->base.search);
 		tui_fill(&l, TUI_PLAIN);
 	}
 	l = tui_line(tui_height() - 2, false);
 	tui_put(&l, TUI_PLAIN, " ");
-	if (a->note[0])
-		tui_put(&l, TUI_BOLD, a->note);
+	if (a->base.note[0])
+		tui_put(&l, TUI_BOLD, a->base.note);
 	else if (a->list.n)
 		tui_tree_put_place(&l, a->t->names, tui_around_at(a, a->list.at)->frame);
 	tui_hints(hints);
@@ -123,14 +122,12 @@ static void go(struct around *a)
 	center(a, to);
 }
 
-static int tui_around_on_key(struct around *a, int key)
+static int tui_around_key(void *view, int key)
 {
+	struct around *a = view;
 	uint32_t frame = tui_around_at(a, a->list.at)->frame;
 
 	switch (key) {
-	case 'q': return TUI_BACK;
-	case 'Q':
-	case TUI_KEY_CLOSED: return TUI_QUIT;
 	case TUI_KEY_ENTER:
 	case TUI_KEY_RIGHT: go(a); break;
 	case TUI_KEY_LEFT:
@@ -145,14 +142,7 @@ static int tui_around_on_key(struct around *a, int key)
 			return TUI_QUIT;
 		break;
 	case 's': return tui_panes_view(a->m, a->t, frame, a->src) == TUI_QUIT ? TUI_QUIT : -1;
-	case '?':
-	case 'h':
-	case TUI_KEY_HELP:
-		return tui_help("Around a function", tui_help_around) == TUI_QUIT ? TUI_QUIT : -1;
-	default:
-		if (!tui_search_key(&a->search, &a->list, key, tui_around_text, a, a->note,
-				    sizeof(a->note)))
-			tui_list_key(&a->list, key);
+	default: return tui_base_key(&a->base, &a->list, key);
 	}
 	return -1;
 }
@@ -160,21 +150,21 @@ static int tui_around_on_key(struct around *a, int key)
 enum tui_exit tui_around_view(const struct tui_model *m, const struct tui_table *t, uint32_t frame,
 			      struct srctext *source)
 {
-	struct around a = { .m = m, .t = t, .src = source };
-	int left = -1;
+	struct around a = { .m = m,
+			    .t = t,
+			    .src = source,
+			    .base = { .view = &a,
+				      .draw = tui_around_draw,
+				      .key = tui_around_key,
+				      .text = tui_around_text,
+				      .help = tui_help_around } };
+	enum tui_exit left;
 
 	center(&a, frame);
-	while (left < 0) {
-		int key;
-
-		key = tui_view_key(tui_around_draw, &a, -1);
-		if (key != TUI_KEY_NONE && key != TUI_KEY_RESIZE)
-			a.note[0] = 0;
-		left = tui_around_on_key(&a, key);
-	}
+	left = tui_base_run(&a.base);
 	vec_free(&a.all);
 	vec_free(&a.callers);
 	vec_free(&a.callees);
 	vec_free(&a.path);
-	return (enum tui_exit)left;
+	return left;
 }

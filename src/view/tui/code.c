@@ -104,7 +104,7 @@ void tui_code_go_to(struct tui_code *c, uint32_t insn)
 void tui_code_go_hot(struct tui_code *c, int step)
 {
 	if (!c->hot.n) {
-		snprintf(c->note, sizeof(c->note), "no instruction of it has samples");
+		snprintf(c->base.note, sizeof(c->base.note), "no instruction of it has samples");
 		return;
 	}
 	if (step == 0 || c->hot_at >= c->hot.n)
@@ -112,7 +112,7 @@ void tui_code_go_hot(struct tui_code *c, int step)
 	else
 		c->hot_at = (c->hot_at + c->hot.n + (size_t)step) % c->hot.n;
 	tui_code_go_to(c, c->hot.data[c->hot_at]);
-	snprintf(c->note, sizeof(c->note), "no. %zu of %zu", c->hot_at + 1, c->hot.n);
+	snprintf(c->base.note, sizeof(c->base.note), "no. %zu of %zu", c->hot_at + 1, c->hot.n);
 }
 
 #define COLUMN 9 /* wide */
@@ -153,7 +153,7 @@ static void draw_line(const struct tui_code *c, struct tui_line *l,
 	else
 		tui_printf(l, TUI_PLAIN, "%*s", COLUMN * (int)(1 + c->a.n_more), "");
 	tui_put(l, TUI_DIM, bar);
-	l->skip = c->skip;
+	l->skip = c->base.skip;
 	if (insn)
 		tui_printf(l, TUI_DIM, "%*" PRIx64 ": ", digits, in->code.addr);
 	else if (line->kind == TUI_CODE_SOURCE)
@@ -167,7 +167,7 @@ static void draw_line(const struct tui_code *c, struct tui_line *l,
 	}
 	if (!insn) {
 		tui_put_found(l, line->kind == TUI_CODE_SOURCE ? TUI_SOURCE : TUI_BOLD, line->text,
-			      &c->search);
+			      &c->base.search);
 		return;
 	}
 	for (unsigned k = 0; c->style.raw && k < 7; k++)
@@ -177,20 +177,16 @@ static void draw_line(const struct tui_code *c, struct tui_line *l,
 			tui_put(l, TUI_DIM, "   ");
 	annotate_args(&c->a, in, args, sizeof(args));
 	tui_printf(l, TUI_PLAIN, "%-6s ", in->code.name);
-	tui_put_found(l, in->code.flow == DISASM_CALL ? TUI_BOLD : TUI_PLAIN, args, &c->search);
+	tui_put_found(l, in->code.flow == DISASM_CALL ? TUI_BOLD : TUI_PLAIN, args,
+		      &c->base.search);
 }
 
 static void tui_code_status(const struct tui_code *c)
 {
-	struct tui_line l = tui_line(tui_height() - 2, false);
-	char where[64], at[4096], cut[4096];
+	struct tui_line l = tui_base_status(&c->base, &c->list);
+	char at[4096], cut[4096];
 
-	tui_list_where(&c->list, where, sizeof(where));
-	l.end = tui_width() - tui_columns(where) - 2;
-	tui_put(&l, TUI_PLAIN, " ");
-	if (c->note[0]) {
-		tui_put(&l, TUI_BOLD, c->note);
-	} else if (c->list.at < c->lines.n) {
+	if (!c->base.note[0] && c->list.at < c->lines.n) {
 		const struct tui_code_line *line = &c->lines.data[c->list.at];
 		const struct annotate_insn *in = &c->a.insns.data[line->insn];
 
@@ -206,9 +202,6 @@ static void tui_code_status(const struct tui_code *c)
 				"  no source lines: the file has no debug information");
 		}
 	}
-	l.x = tui_width() - tui_columns(where) - 1;
-	l.end = tui_width();
-	tui_put(&l, TUI_DIM, where);
 }
 
 static int hex_digits(uint64_t v)

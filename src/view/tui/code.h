@@ -27,9 +27,7 @@ struct tui_code {
 	VEC(uint32_t) hot; /* instructions with samples, hottest first */
 	size_t hot_at;	   /* which of them was gone to last; hot.n: none */
 	struct tui_list list;
-	struct tui_search search;
-	char note[256];
-	int skip;
+	struct tui_base base;
 	/* how it is shown; kept from function to function */
 	struct annotate_style style;
 };

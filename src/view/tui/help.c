@@ -93,13 +93,12 @@ const char tui_help_around[] =
 	"Callers have the share of samples in which they called the function, callees that in "
 	"which it called them; Self of the function is what it did itself.\n";
 
-enum tui_exit tui_help(const char *view, const char *keys)
+enum tui_exit tui_help(const char *keys)
 {
 	AUTO_STRBUF b = { 0 };
 
 	strbuf_puts(&b, keys);
 	strbuf_puts(&b, "\n");
 	strbuf_puts(&b, everywhere);
-	(void)view;
 	return tui_page("Keys", b.data);
 }

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/tui/list.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/str.h"
-
-int tui_view_key(void (*draw)(void *ctx), void *ctx, int timeout_ms)
-{
-	draw(ctx);
-	tui_behind(draw, ctx);
-	return tui_key(timeout_ms);
-}
 
 void tui_list_fit(struct tui_list *l)
 {
@@ -92,12 +86,10 @@ void tui_list_where(const struct tui_list *l, char *buf, size_t size)
 			 str_thousands(l->n, n, sizeof(n)));
 }
 
-static bool matches(const struct tui_search *s, const struct tui_list *l, size_t i,
-		    tui_text_fn *text, void *ctx)
+static bool matches(const struct tui_search *s, size_t i, tui_text_fn *text, void *ctx)
 {
 	char buf[2048];
 
-	(void)l;
 	return str_icontains(text(ctx, i, buf, sizeof(buf)), s->text);
 }
 
@@ -108,7 +100,7 @@ static bool tui_list_search(const struct tui_search *s, struct tui_list *l, bool
 	for (size_t i = 1; i <= l->n; i++) {
 		size_t at = (back ? l->at + l->n - i : l->at + i) % l->n;
 
-		if (!matches(s, l, at, text, ctx))
+		if (!matches(s, at, text, ctx))
 			continue;
 		if (back ? at >= l->at : at <= l->at)
 			snprintf(note, size, "'%s': %s", s->text,
@@ -134,7 +126,7 @@ bool tui_search_key(struct tui_search *s, struct tui_list *l, int key, tui_text_
 		    !s->text[0])
 			return true;
 		/* from here on: the cursor's line too */
-		if (l->n && matches(s, l, l->at, text, ctx)) {
+		if (l->n && matches(s, l->at, text, ctx)) {
 			snprintf(note, size, "'%s'", s->text);
 			return true;
 		}
@@ -162,4 +154,71 @@ void tui_put_found(struct tui_line *l, enum tui_style st, const char *text,
 		text = p + n;
 	}
 	tui_put(l, st, text);
+}
+
+/* --- what views share --- */
+
+#define SIDEWAYS 8 /* columns of a step */
+
+int tui_base_step(struct tui_base *b, int timeout_ms)
+{
+	int key;
+
+	b->draw(b->view);
+	tui_behind(b->draw, b->view);
+	key = tui_key(timeout_ms);
+	if (key != TUI_KEY_NONE && key != TUI_KEY_RESIZE)
+		b->note[0] = 0;
+	return key;
+}
+
+enum tui_exit tui_base_run(struct tui_base *b)
+{
+	int left = -1;
+
+	while (left < 0)
+		left = b->key(b->view, tui_base_step(b, -1));
+	return (enum tui_exit)left;
+}
+
+static void tui_base_sideways(struct tui_base *b, int by)
+{
+	int most = b->columns > tui_width() ? b->columns - tui_width() : b->columns ? 0 : INT_MAX;
+
+	b->skip += by;
+	b->skip = b->skip > most ? most : b->skip < 0 ? 0 : b->skip;
+}
+
+int tui_base_key(struct tui_base *b, struct tui_list *l, int key)
+{
+	switch (key) {
+	case 'q': return TUI_BACK;
+	case 'Q':
+	case TUI_KEY_CLOSED: return TUI_QUIT;
+	case '?':
+	case 'h':
+	case TUI_KEY_HELP: return tui_help(b->help) == TUI_QUIT ? TUI_QUIT : -1;
+	case '{':
+	case TUI_KEY_SHIFT_LEFT: tui_base_sideways(b, -SIDEWAYS); break;
+	case '}':
+	case TUI_KEY_SHIFT_RIGHT: tui_base_sideways(b, SIDEWAYS); break;
+	default:
+		if (!tui_search_key(&b->search, l, key, b->text, b->view, b->note, sizeof(b->note)))
+			tui_list_key(l, key);
+	}
+	return -1;
+}
+
+struct tui_line tui_base_status(const struct tui_base *b, const struct tui_list *l)
+{
+	struct tui_line line = tui_line(tui_height() - 2, false), right = line;
+	char where[64];
+
+	tui_list_where(l, where, sizeof(where));
+	right.x = tui_width() - tui_columns(where) - 1;
+	line.end = right.x - 1;
+	tui_put(&right, TUI_DIM, where);
+	tui_put(&line, TUI_PLAIN, " ");
+	tui_put(&line, TUI_BOLD, b->note);
+	return line;
 }

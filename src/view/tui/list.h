@@ -46,11 +46,29 @@ void tui_put_found(struct tui_line *l, enum tui_style st, const char *text,
 typedef void tui_wrap_fn(void *ctx, int at, const char *s, size_t n);
 int tui_wrap(const char *text, int width, tui_wrap_fn *fn, void *ctx);
 
-/* A view's step: draws it, remembers how for boxes over it, waits for a key. */
-int tui_view_key(void (*draw)(void *ctx), void *ctx, int timeout_ms);
-
 /* What a view was left with. */
 enum tui_exit { TUI_BACK, TUI_QUIT };
+
+/* What views with a list share: searching, moving, scrolling sideways, help, and how to leave. */
+struct tui_base {
+	struct tui_search search;
+	char note[256]; /* told above the hints, until the next key */
+	int skip;	/* columns scrolled to the right */
+	int columns;	/* of a whole line; 0: not known */
+	void *view;	/* for these: */
+	void (*draw)(void *view);
+	int (*key)(void *view, int key); /* TUI_QUIT or TUI_BACK to leave, -1 to stay */
+	tui_text_fn *text;		 /* of a line, to search in */
+	const char *help;		 /* the view's own keys */
+};
+/* Draws it, waits for a key, and takes the note away when there was one. */
+int tui_base_step(struct tui_base *b, int timeout_ms);
+/* Such steps, until key() leaves it. */
+enum tui_exit tui_base_run(struct tui_base *b);
+/* What key() does with keys that mean the same in every view. l: the list one is in. */
+int tui_base_key(struct tui_base *b, struct tui_list *l, int key);
+/* The line above the hints, with where the cursor is at its right; what is left of it. */
+struct tui_line tui_base_status(const struct tui_base *b, const struct tui_list *l);
 
 /* One of the items, or -1. The letter of an item (0: none) chooses it at once. */
 struct tui_item {
@@ -74,7 +92,7 @@ void tui_error(const struct err *e);
 /* Lines of text to read, with search. */
 enum tui_exit tui_page(const char *title, const char *text);
 
-/* Keys of the whole program, as a page; which: the view's own part. */
-enum tui_exit tui_help(const char *view, const char *keys);
+/* Keys of the whole program, as a page, behind the view's own. */
+enum tui_exit tui_help(const char *keys);
 
 #endif

@@ -13,8 +13,7 @@ struct page {
 	VEC(const char *) line;
 	VEC(size_t) len;
 	struct tui_list list;
-	struct tui_search search;
-	char note[256];
+	struct tui_base base;
 };
 
 static const char *page_text(void *ctx, size_t at, char *buf, size_t size)
@@ -56,7 +55,7 @@ static void tui_page_draw(void *ctx)
 
 	if (p->width != tui_width())
 		tui_page_fold(p);
-	l->height = tui_height() - 2 - (p->note[0] != 0);
+	l->height = tui_height() - 2 - (p->base.note[0] != 0);
 	tui_list_fit(l);
 	tui_clear();
 	tui_list_where(l, where, sizeof(where));
@@ -67,12 +66,13 @@ static void tui_page_draw(void *ctx)
 		const char *text = page_text(p, l->top + (size_t)i, buf, sizeof(buf));
 
 		tui_put(&line, TUI_PLAIN, " ");
-		tui_put_found(&line, str_ends(text, ":") ? TUI_BOLD : TUI_PLAIN, text, &p->search);
+		tui_put_found(&line, str_ends(text, ":") ? TUI_BOLD : TUI_PLAIN, text,
+			      &p->base.search);
 	}
-	if (p->note[0]) {
+	if (p->base.note[0]) {
 		struct tui_line line = tui_line(tui_height() - 2, false);
 
-		tui_put(&line, TUI_BOLD, p->note);
+		tui_put(&line, TUI_BOLD, p->base.note);
 	}
 	tui_hints(hints);
 }
@@ -102,13 +102,15 @@ static void page_key(struct tui_list *l, int key)
 
 enum tui_exit tui_page(const char *title, const char *text)
 {
-	struct page p = { .title = title, .text = text };
+	struct page p = { .title = title,
+			  .text = text,
+			  .base = { .view = &p, .draw = tui_page_draw } };
 	int key;
 
 	do {
-		key = tui_view_key(tui_page_draw, &p, -1);
-		p.note[0] = 0;
-		if (!tui_search_key(&p.search, &p.list, key, page_text, &p, p.note, sizeof(p.note)))
+		key = tui_base_step(&p.base, -1);
+		if (!tui_search_key(&p.base.search, &p.list, key, page_text, &p, p.base.note,
+				    sizeof(p.base.note)))
 			page_key(&p.list, key);
 	} while (key != 'q' && key != 'Q' && key != TUI_KEY_ESC && key != TUI_KEY_LEFT &&
 		 key != TUI_KEY_CLOSED);

@@ -33,8 +33,7 @@ struct panes {
 	tui_tree_lines lines;
 	struct tui_list list[PANES];
 	int focus;
-	struct tui_search search;
-	char note[256];
+	struct tui_base base;
 };
 
 static const char *tui_panes_name_of(const struct panes *p, uint32_t frame, char *buf, size_t size)
@@ -160,7 +159,7 @@ static void draw_functions(struct panes *p, struct place at)
 		tui_panes_share(&l, tui_panes_percent(p, f->self));
 		tui_panes_share(&l, tui_panes_percent(p, f->total));
 		tui_put_found(&l, k == list->at ? TUI_BOLD : TUI_PLAIN,
-			      tui_panes_name_of(p, f->frame, buf, sizeof(buf)), &p->search);
+			      tui_panes_name_of(p, f->frame, buf, sizeof(buf)), &p->base.search);
 		tui_fill(&l, TUI_PLAIN);
 	}
 }
@@ -234,8 +233,8 @@ static void tui_panes_draw(void *ctx)
 			 (struct place){ 1 + third, width, tui_width() - width, height - third });
 	l = tui_line(tui_height() - 2, false);
 	tui_put(&l, TUI_PLAIN, " ");
-	if (p->note[0])
-		tui_put(&l, TUI_BOLD, p->note);
+	if (p->base.note[0])
+		tui_put(&l, TUI_BOLD, p->base.note);
 	else if (f)
 		tui_tree_put_place(&l, p->t->names, f->frame);
 	tui_hints(hints);
@@ -345,9 +344,6 @@ static int tui_panes_on_key(struct panes *p, int key)
 	uint32_t frame = current(p);
 
 	switch (key) {
-	case 'q': return TUI_BACK;
-	case 'Q':
-	case TUI_KEY_CLOSED: return TUI_QUIT;
 	case TUI_KEY_TAB: p->focus = (p->focus + 1) % PANES; break;
 	case TUI_KEY_BACK_TAB: p->focus = (p->focus + PANES - 1) % PANES; break;
 	case TUI_KEY_ENTER: enter(p); break;
@@ -379,13 +375,7 @@ static int tui_panes_on_key(struct panes *p, int key)
 		if (frame != CALLS_NONE && tui_around_view(p->m, p->t, frame, p->src) == TUI_QUIT)
 			return TUI_QUIT;
 		break;
-	case '?':
-	case 'h':
-	case TUI_KEY_HELP: return tui_help("Panes", tui_help_panes) == TUI_QUIT ? TUI_QUIT : -1;
-	default:
-		if (!tui_search_key(&p->search, &p->list[p->focus], key, tui_panes_text, p, p->note,
-				    sizeof(p->note)))
-			tui_list_key(&p->list[p->focus], key);
+	default: return tui_base_key(&p->base, &p->list[p->focus], key);
 	}
 	return -1;
 }
@@ -401,7 +391,14 @@ static int make_all(void *ctx)
 enum tui_exit tui_panes_view(const struct tui_model *m, const struct tui_table *t, uint32_t frame,
 			     struct srctext *source)
 {
-	struct panes p = { .m = m, .t = t, .src = source, .frame = CALLS_NONE };
+	struct panes p = { .m = m,
+			   .t = t,
+			   .src = source,
+			   .frame = CALLS_NONE,
+			   .base = { .view = &p,
+				     .draw = tui_panes_draw,
+				     .text = tui_panes_text,
+				     .help = tui_help_panes } };
 	int left = -1;
 
 	tui_busy("Summing functions", NULL, make_all, &p);
@@ -412,15 +409,12 @@ enum tui_exit tui_panes_view(const struct tui_model *m, const struct tui_table *
 	tui_panes_follow(&p);
 	while (left < 0) {
 		const struct function *f = selected(&p);
-		int key;
+		int key = tui_base_step(&p.base, f && f->frame != p.frame ? REST_MS : -1);
 
-		key = tui_view_key(tui_panes_draw, &p, f && f->frame != p.frame ? REST_MS : -1);
 		if (key == TUI_KEY_NONE) {
 			tui_panes_follow(&p);
 			continue;
 		}
-		if (key != TUI_KEY_RESIZE)
-			p.note[0] = 0;
 		/* what is seen at the right must be what keys act on there */
 		if (p.focus != FUNCTIONS || key == TUI_KEY_TAB || key == TUI_KEY_BACK_TAB)
 			tui_panes_follow(&p);

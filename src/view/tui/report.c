@@ -10,13 +10,17 @@ int tui_usable(struct err *e)
 	return tui_possible(e);
 }
 
-struct tui_view tui_view_new(const struct tui_model *m)
+void tui_view_init(struct tui_view *v, const struct tui_model *m)
 {
-	return (struct tui_view){ .m = m,
-				  .percent_limit = m->percent_limit,
-				  .graph_limit = m->graph_percent_limit,
-				  .samples = m->samples,
-				  .source = { .opts = m->source } };
+	*v = (struct tui_view){ .m = m,
+				.percent_limit = m->percent_limit,
+				.graph_limit = m->graph_percent_limit,
+				.samples = m->samples,
+				.source = { .opts = m->source },
+				.base = { .view = v,
+					  .draw = tui_report_draw,
+					  .key = tui_report_key,
+					  .help = tui_help_report } };
 }
 
 void tui_view_free(struct tui_view *v)
@@ -29,7 +33,8 @@ void tui_view_free(struct tui_view *v)
 	srctext_free(&v->source);
 }
 
-int tui_view_first(struct tui_view *v, struct err *e)
+/* The first event that has samples. */
+static int tui_view_first(struct tui_view *v, struct err *e)
 {
 	int r = 0;
 
@@ -45,23 +50,17 @@ int tui_view_first(struct tui_view *v, struct err *e)
 
 int tui_report(const struct tui_model *m, struct err *e)
 {
-	struct tui_view v = tui_view_new(m);
+	struct tui_view v;
 	int r = tui_start(e);
-	int left = -1;
 
 	if (r < 0)
 		return r;
+	tui_view_init(&v, m);
 	r = tui_view_first(&v, e);
 	if (m->note)
-		snprintf(v.note, sizeof(v.note), "%s", m->note);
-	while (r == 0 && left < 0 && v.has_table) {
-		int key;
-
-		key = tui_view_key(tui_report_draw, &v, -1);
-		if (key != TUI_KEY_NONE && key != TUI_KEY_RESIZE)
-			v.note[0] = 0;
-		left = tui_report_key(&v, key);
-	}
+		snprintf(v.base.note, sizeof(v.base.note), "%s", m->note);
+	if (r == 0 && v.has_table)
+		tui_base_run(&v.base);
 	tui_view_free(&v);
 	tui_end();
 	return r;

@@ -46,7 +46,6 @@ struct tui_view {
 	VEC(struct tui_zoom) zooms; /* the newest last */
 	bool samples;
 	bool relative; /* shares of the rows that are left */
-	int skip;      /* columns scrolled to the right */
 
 	/* made from that */
 	struct tui_row *row; /* the table's; of a tree, inner rows have the sums of what is left */
@@ -63,8 +62,7 @@ struct tui_view {
 	uint64_t shown_sum[TUI_SUMS];
 
 	struct tui_list list;
-	struct tui_search search;
-	char note[256];
+	struct tui_base base;
 
 	bool frozen; /* live views */
 	/* What the model's live_level said at each refresh; the newest is n_history - 1. */
@@ -74,8 +72,7 @@ struct tui_view {
 };
 
 /* view/tui/report.c */
-struct tui_view tui_view_new(const struct tui_model *m);
-int tui_view_first(struct tui_view *v, struct err *e); /* the first event that has samples */
+void tui_view_init(struct tui_view *v, const struct tui_model *m);
 void tui_view_free(struct tui_view *v);
 
 /* view/tui/rows.c: from a table to lines */
@@ -126,7 +123,7 @@ int tui_report_head_at(const struct tui_view *v, int x);
 int tui_report_print(const struct tui_view *v, const char *path, struct err *e);
 
 /* view/tui/report_keys.c: what a key does; TUI_QUIT or TUI_BACK to leave, -1 to stay */
-int tui_report_key(struct tui_view *v, int key);
+int tui_report_key(void *view, int key);
 
 /* Views that open from a function. type and names are the table's. */
 enum tui_exit tui_annotate_view(const struct tui_model *m, const struct tui_table *t,

@@ -138,7 +138,7 @@ int tui_report_head_at(const struct tui_view *v, int x)
 	int width[TUI_COLUMNS], at = v->t.tree ? 0 : 2;
 
 	fit_columns(v, width);
-	x += v->skip;
+	x += v->base.skip;
 	for (unsigned i = 0; i < n; i++, at += 2) {
 		at += tui_sums_width(v, sum[i]);
 		if (x < at + 2)
@@ -157,7 +157,7 @@ static void heads(const struct tui_view *v, const int *width)
 	struct tui_line l = tui_line(tui_report_head(v), false);
 	unsigned sum[TUI_SORT_TEXT], n = tui_sums_shown(v, sum);
 
-	l.skip = v->skip;
+	l.skip = v->base.skip;
 	if (!v->t.tree)
 		tui_put(&l, TUI_HEAD, "  ");
 	for (unsigned i = 0; i < n; i++)
@@ -183,7 +183,7 @@ static int bar_width(const struct tui_view *v, const int *width)
 		left -= c + 1 < v->t.n_columns	 ? width[c] + 2
 			: width[c] < NAMED_WIDTH ? width[c]
 						 : NAMED_WIDTH;
-	return v->skip || left < BAR_LEAST ? 0 : left < BAR_MOST ? left : BAR_MOST;
+	return v->base.skip || left < BAR_LEAST ? 0 : left < BAR_MOST ? left : BAR_MOST;
 }
 
 static void row_line(const struct tui_view *v, struct tui_line *l, uint32_t row, const int *width)
@@ -207,7 +207,7 @@ static void row_line(const struct tui_view *v, struct tui_line *l, uint32_t row,
 		else if (bars)
 			text = tui_cut(text, tui_width() - bars - BAR_GAP - 1 - l->x, cut,
 				       sizeof(cut));
-		tui_put_found(l, TUI_PLAIN, text, &v->search);
+		tui_put_found(l, TUI_PLAIN, text, &v->base.search);
 		if (c + 1 < v->t.n_columns)
 			tui_printf(l, TUI_PLAIN, "%*s", width[c] - tui_columns(text) + 2, "");
 	}
@@ -268,7 +268,7 @@ static void draw_lines(const struct tui_view *v, const int *width)
 		if (at >= v->lines.n)
 			break;
 		line = &v->lines.data[at];
-		l.skip = v->skip;
+		l.skip = v->base.skip;
 		if (line->is_row) {
 			row_line(v, &l, line->row, width);
 		} else {
@@ -276,7 +276,7 @@ static void draw_lines(const struct tui_view *v, const int *width)
 				   v->t.tree ? sums_width(v) + tui_rows_indent(v, line->row) : 4,
 				   "");
 			tui_tree_draw(&l, &v->tree[line->row], v->t.names, &line->tree, v->t.total,
-				      &v->search);
+				      &v->base.search);
 		}
 		tui_fill(&l, TUI_PLAIN);
 		if (line->is_row && bars && v->heaviest) {
@@ -291,22 +291,11 @@ static void draw_lines(const struct tui_view *v, const int *width)
 /* What the cursor is on, in full: names may be cut above. */
 static void tui_report_draw_status(const struct tui_view *v)
 {
-	struct tui_line l = tui_line(tui_height() - 2, false);
+	struct tui_line l = tui_base_status(&v->base, &v->list);
 	uint32_t frame = tui_rows_frame(v);
-	char where[64];
 
-	tui_list_where(&v->list, where, sizeof(where));
-	l.end = tui_width() - tui_columns(where) - 2;
-	if (v->note[0]) {
-		tui_put(&l, TUI_BOLD, " ");
-		tui_put(&l, TUI_BOLD, v->note);
-	} else if (frame != CALLS_NONE) {
-		tui_put(&l, TUI_DIM, " ");
+	if (!v->base.note[0] && frame != CALLS_NONE)
 		tui_tree_put_place(&l, v->t.names, frame);
-	}
-	l.x = tui_width() - tui_columns(where) - 1;
-	l.end = tui_width();
-	tui_put(&l, TUI_DIM, where);
 }
 
 void tui_report_draw(void *view)

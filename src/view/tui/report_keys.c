@@ -18,7 +18,7 @@ __attribute__((format(printf, 2, 3))) static void note(struct tui_view *v, const
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(v->note, sizeof(v->note), fmt, ap);
+	vsnprintf(v->base.note, sizeof(v->base.note), fmt, ap);
 	va_end(ap);
 }
 
@@ -440,8 +440,10 @@ static int by(struct tui_view *v, int id)
 	return -1;
 }
 
-int tui_report_key(struct tui_view *v, int key)
+int tui_report_key(void *view, int key)
 {
+	struct tui_view *v = view;
+
 	if (key == TUI_KEY_DOUBLE)
 		key = TUI_KEY_ENTER;
 	if (key == TUI_KEY_ENTER && has_inside(v))
@@ -456,9 +458,6 @@ int tui_report_key(struct tui_view *v, int key)
 	case BY_SYMBOL:
 	case BY_THREAD:
 	case BY_DEFAULT: return by(v, key);
-	case 'q': return TUI_BACK;
-	case 'Q':
-	case TUI_KEY_CLOSED: return TUI_QUIT;
 	case 'a':
 	case 's':
 	case 'c': return on_function(v, key);
@@ -494,19 +493,9 @@ int tui_report_key(struct tui_view *v, int key)
 		break;
 	case TUI_KEY_TAB: next_event(v, false); break;
 	case TUI_KEY_BACK_TAB: next_event(v, true); break;
-	case TUI_KEY_SHIFT_RIGHT:
-	case '}': v->skip += 8; break;
-	case TUI_KEY_SHIFT_LEFT:
-	case '{': v->skip = v->skip > 8 ? v->skip - 8 : 0; break;
 	case 'i': return tui_report_keys_header(v) == TUI_QUIT ? TUI_QUIT : -1;
 	case 'P': print_to_file(v); break;
-	case 'h':
-	case '?':
-	case TUI_KEY_HELP:
-		return tui_help("The report", tui_help_report) == TUI_QUIT ? TUI_QUIT : -1;
-	default:
-		if (!tui_rows_search(v, key))
-			tui_list_key(&v->list, key);
+	default: return tui_rows_search(v, key) ? -1 : tui_base_key(&v->base, &v->list, key);
 	}
 	return -1;
 }

@@ -43,8 +43,8 @@ bool tui_rows_search(struct tui_view *v, int key)
 	tui_rows_list(v, true, &s.lines);
 	list.n = s.lines.n;
 	before = list.at = tui_rows_at(v) ? tui_rows_search_find(&s.lines, tui_rows_at(v)) : 0;
-	mine = tui_search_key(&v->search, &list, key, tui_rows_search_text, &s, v->note,
-			      sizeof(v->note));
+	mine = tui_search_key(&v->base.search, &list, key, tui_rows_search_text, &s, v->base.note,
+			      sizeof(v->base.note));
 	if (mine && list.at != before) {
 		struct tui_report_line found = s.lines.data[list.at];
 

@@ -16,7 +16,6 @@
 #define GAP 2	  /* columns between columns */
 #define HEAD_Y 1  /* the line of the headings */
 #define FIRST_Y 2 /* that of the first row */
-#define STEP 8	  /* columns of a step sideways */
 
 struct tui_tables_view {
 	const struct tables *tables;
@@ -24,15 +23,12 @@ struct tui_tables_view {
 	struct table *t; /* that is shown */
 	size_t which;
 	int width[TABLE_COLUMNS];
-	int all; /* columns of a whole line */
 	int sorted;
 	bool turned;
 	VEC(size_t) rows; /* that the filter leaves */
 	char filter[128];
-	struct tui_search search;
+	struct tui_base base;
 	struct tui_list list;
-	int skip;
-	char note[256];
 };
 
 static void tui_table_cell(const struct table *t, size_t row, size_t column, struct strbuf *ret)
@@ -83,7 +79,7 @@ static void tui_table_measure(struct tui_tables_view *v)
 {
 	AUTO_STRBUF cell = { 0 };
 
-	v->all = 0;
+	v->base.columns = 0;
 	for (size_t c = 0; c < v->t->n_columns; c++) {
 		int *width = &v->width[c];
 
@@ -93,7 +89,7 @@ static void tui_table_measure(struct tui_tables_view *v)
 			if (tui_columns(strbuf_str(&cell)) > *width)
 				*width = tui_columns(strbuf_str(&cell));
 		}
-		v->all += *width + GAP;
+		v->base.columns += *width + GAP;
 	}
 }
 
@@ -104,7 +100,7 @@ static void tui_table_show(struct tui_tables_view *v, size_t which)
 	v->t->n_heading = 0;
 	v->sorted = -1;
 	v->turned = false;
-	v->skip = 0;
+	v->base.skip = 0;
 	v->list.at = 0;
 	tui_table_measure(v);
 	tui_table_filter(v);
@@ -142,7 +138,7 @@ static void tui_table_put(struct tui_tables_view *v, struct tui_line *l, size_t 
 		v->t->column[column].kind != TABLE_TEXT && v->t->column[column].kind != TABLE_STACK;
 
 	tui_printf(l, style, "%*s", right ? pad : 0, "");
-	tui_put_found(l, style, text, style == TUI_HEAD ? NULL : &v->search);
+	tui_put_found(l, style, text, style == TUI_HEAD ? NULL : &v->base.search);
 	tui_printf(l, style, "%*s", (right ? 0 : pad) + GAP, "");
 }
 
@@ -150,7 +146,7 @@ static void tui_table_draw_heads(struct tui_tables_view *v)
 {
 	struct tui_line l = tui_line(HEAD_Y, false);
 
-	l.skip = v->skip;
+	l.skip = v->base.skip;
 	for (size_t c = 0; c < v->t->n_columns; c++) {
 		const char *down = tui_unicode() ? "▼" : "v", *up = tui_unicode() ? "▲" : "^";
 		AUTO_FREE char *text = mem_printf("%s%s", v->t->column[c].title,
@@ -171,7 +167,7 @@ static void tui_table_draw_rows(struct tui_tables_view *v)
 		size_t at = v->list.top + (size_t)i;
 		struct tui_line l = tui_line(FIRST_Y + i, at == v->list.at);
 
-		l.skip = v->skip;
+		l.skip = v->base.skip;
 		for (size_t c = 0; c < v->t->n_columns; c++) {
 			tui_table_cell(v->t, v->rows.data[at], c, &cell);
 			tui_table_put(v, &l, c, TUI_PLAIN, strbuf_str(&cell));
@@ -189,7 +185,7 @@ static void tui_table_draw(void *ctx)
 	AUTO_STRBUF title = { 0 };
 	char where[64];
 
-	v->list.height = tui_height() - FIRST_Y - 1 - (v->note[0] != 0);
+	v->list.height = tui_height() - FIRST_Y - 1 - (v->base.note[0] != 0);
 	tui_list_fit(&v->list);
 	tui_clear();
 	strbuf_printf(&title, "%s: %s", v->title, v->t->title ? v->t->title : v->t->name);
@@ -201,10 +197,10 @@ static void tui_table_draw(void *ctx)
 	tui_title(title.data, where);
 	tui_table_draw_heads(v);
 	tui_table_draw_rows(v);
-	if (v->note[0]) {
+	if (v->base.note[0]) {
 		struct tui_line l = tui_line(tui_height() - 2, false);
 
-		tui_put(&l, TUI_BOLD, v->note);
+		tui_put(&l, TUI_BOLD, v->base.note);
 	}
 	tui_hints(hints);
 }
@@ -246,7 +242,7 @@ static const char tui_table_help[] =
 /* The heading that was clicked on. */
 static void tui_table_click(struct tui_tables_view *v)
 {
-	int y, x, at = -v->skip;
+	int y, x, at = -v->base.skip;
 
 	tui_mouse_at(&y, &x);
 	if (y != HEAD_Y) {
@@ -260,24 +256,14 @@ static void tui_table_click(struct tui_tables_view *v)
 	}
 }
 
-static void tui_table_sideways(struct tui_tables_view *v, int by)
-{
-	int most = v->all > tui_width() ? v->all - tui_width() : 0;
-
-	v->skip += by;
-	v->skip = v->skip > most ? most : v->skip < 0 ? 0 : v->skip;
-}
-
 /* TUI_QUIT or TUI_BACK to leave, -1 to stay. */
-static int tui_table_key(struct tui_tables_view *v, int key)
+static int tui_table_key(void *view, int key)
 {
+	struct tui_tables_view *v = view;
 	int n = (int)v->t->n_columns;
 	size_t tables = v->tables->n;
 
 	switch (key) {
-	case 'Q':
-	case TUI_KEY_CLOSED: return TUI_QUIT;
-	case 'q': return TUI_BACK;
 	case TUI_KEY_ESC:
 	case TUI_KEY_LEFT:
 		if (!v->filter[0])
@@ -288,9 +274,6 @@ static int tui_table_key(struct tui_tables_view *v, int key)
 	case TUI_KEY_ENTER:
 	case TUI_KEY_DOUBLE:
 	case TUI_KEY_RIGHT: return tui_table_row_page(v) == TUI_QUIT ? TUI_QUIT : -1;
-	case '?':
-	case 'h':
-	case TUI_KEY_HELP: return tui_help("Table", tui_table_help) == TUI_QUIT ? TUI_QUIT : -1;
 	case '>': tui_table_sort(v, (v->sorted + 1) % n); break;
 	case '<': tui_table_sort(v, v->sorted > 0 ? v->sorted - 1 : n - 1); break;
 	case 'r':
@@ -304,34 +287,27 @@ static int tui_table_key(struct tui_tables_view *v, int key)
 		break;
 	case TUI_KEY_TAB: tui_table_show(v, (v->which + 1) % tables); break;
 	case TUI_KEY_BACK_TAB: tui_table_show(v, (v->which + tables - 1) % tables); break;
-	case '{':
-	case TUI_KEY_SHIFT_LEFT: tui_table_sideways(v, -STEP); break;
-	case '}':
-	case TUI_KEY_SHIFT_RIGHT: tui_table_sideways(v, STEP); break;
 	case TUI_KEY_CLICK: tui_table_click(v); break;
-	default:
-		if (!tui_search_key(&v->search, &v->list, key, tui_table_row_text, v, v->note,
-				    sizeof(v->note)))
-			tui_list_key(&v->list, key);
+	default: return tui_base_key(&v->base, &v->list, key);
 	}
 	return -1;
 }
 
 int tui_tables(struct tables *t, const char *title, struct err *e)
 {
-	struct tui_tables_view v = { .tables = t, .title = title };
-	int r = t->n ? tui_start(e) : 0, left = -1;
+	struct tui_tables_view v = { .tables = t,
+				     .title = title,
+				     .base = { .view = &v,
+					       .draw = tui_table_draw,
+					       .key = tui_table_key,
+					       .text = tui_table_row_text,
+					       .help = tui_table_help } };
+	int r = t->n ? tui_start(e) : 0;
 
 	if (r < 0 || !t->n)
 		return r;
 	tui_table_show(&v, 0);
-	while (left < 0) {
-		int key = tui_view_key(tui_table_draw, &v, -1);
-
-		if (key != TUI_KEY_NONE && key != TUI_KEY_RESIZE)
-			v.note[0] = 0;
-		left = tui_table_key(&v, key);
-	}
+	tui_base_run(&v.base);
 	tui_end();
 	vec_free(&v.rows);
 	return 0;

@@ -78,7 +78,7 @@ static void refresh(struct tui_view *v)
 	q.refresh = true;
 	tui_top_keep(v, &k);
 	if (tui_rows_load(v, &q, &e) < 0) {
-		snprintf(v->note, sizeof(v->note), "%.200s", e.msg);
+		snprintf(v->base.note, sizeof(v->base.note), "%.200s", e.msg);
 		strtab_free(&k.open);
 		free(k.at);
 		return;
@@ -123,13 +123,14 @@ static int poll_job(void *ctx)
 int tui_top(const struct tui_model *m, struct err *e)
 {
 	struct poll poll = { .m = m, .e = e };
-	struct tui_view v = tui_view_new(m);
+	struct tui_view v;
 	int r = tui_start(e);
 	int64_t next;
 	int left = -1;
 
 	if (r < 0)
 		return r;
+	tui_view_init(&v, m);
 	if (m->poll)
 		tui_every(m->poll_ms, poll_job, &poll);
 	r = tui_rows_load(&v, &(struct tui_query){ .children = -1 }, e);
@@ -143,12 +144,9 @@ int tui_top(const struct tui_model *m, struct err *e)
 			next = now_ms() + m->refresh_ms;
 			wait = m->refresh_ms;
 		}
-		key = tui_view_key(tui_report_draw, &v, v.frozen ? -1 : (int)wait);
-		if (key == TUI_KEY_NONE)
-			continue;
-		if (key != TUI_KEY_RESIZE)
-			v.note[0] = 0;
-		left = tui_top_on_key(&v, key, &next);
+		key = tui_base_step(&v.base, v.frozen ? -1 : (int)wait);
+		if (key != TUI_KEY_NONE)
+			left = tui_top_on_key(&v, key, &next);
 	}
 	tui_every(0, NULL, NULL);
 	tui_view_free(&v);

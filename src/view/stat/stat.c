@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts for people. */
+/* Counts for people, and for programs: -x and -j. */
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/str.h"
 #include "base/term.h"
-#include "view/stat/row.h"
+#include "view/stat/stat.h"
 
-double stat_row_value(const struct stat_row *r)
+/* The value in its unit: clocks in msec, PMU events by their scale. */
+static double stat_row_value(const struct stat_row *r)
 {
 	return stat_is_clock(r->event) ? r->value / 1e6 : r->value * r->event->scale;
 }
 
-const char *stat_row_unit(const struct stat_row *r)
+static const char *stat_row_unit(const struct stat_row *r)
 {
 	if (stat_is_clock(r->event))
 		return "msec";
@@ -21,12 +23,13 @@ const char *stat_row_unit(const struct stat_row *r)
 	return r->event->unit ? r->event->unit : "";
 }
 
-bool stat_row_is_fraction(const struct stat_row *r)
+static bool stat_row_is_fraction(const struct stat_row *r)
 {
 	return stat_is_clock(r->event) || r->event->scale != 1.0;
 }
 
-double stat_row_running(const struct stat_row *r)
+/* Percent of the time that the counter was really counting. */
+static double stat_row_running(const struct stat_row *r)
 {
 	return r->enabled > 0 ? 100 * r->running / r->enabled : 100;
 }
@@ -183,6 +186,96 @@ static void metric_rows(FILE *f, const struct stat_style *s, const struct stat_t
 	}
 	putc('\n', f);
 }
+
+/* --- -x: value,unit,event[,cgroup][,noise],running ns,running %,metric,metric unit --- */
+
+static void stat_csv_row(FILE *f, const struct stat_style *s, const struct stat_table *t,
+			 const struct stat_row *r, const char *stamp)
+{
+	const char *sep = s->sep;
+
+	if (stamp[0])
+		fprintf(f, "%s%s", stamp, sep);
+	if (s->by != STAT_GLOBAL)
+		fprintf(f, "%s%s", r->key, sep);
+	if (s->by != STAT_GLOBAL && s->by != STAT_CPU && s->by != STAT_THREAD)
+		fprintf(f, "%u%s", r->places, sep);
+	if (s->metric_only) {
+		fprintf(f, "%.2f%s%s\n", r->metric.value, sep, r->metric.unit);
+		return;
+	}
+	if (r->state == STAT_NOT_SUPPORTED)
+		fputs("<not supported>", f);
+	else if (r->state == STAT_NOT_COUNTED)
+		fputs("<not counted>", f);
+	else
+		fprintf(f, stat_row_is_fraction(r) ? "%.2f" : "%.0f", stat_row_value(r));
+	fprintf(f, "%s%s%s%s", sep, stat_row_unit(r), sep, r->event->name);
+	if (r->event->cgroup)
+		fprintf(f, "%s%s", sep, r->event->cgroup);
+	if (t->runs > 1)
+		fprintf(f, "%s%.2f%%", sep, r->noise);
+	fprintf(f, "%s%.0f%s%.2f", sep, r->running, sep, stat_row_running(r));
+	if (r->metric.style == STAT_METRIC_NONE)
+		fprintf(f, "%s%s", sep, sep);
+	else
+		fprintf(f, r->metric.style == STAT_METRIC_FIXED ? "%s%.3f%s%s" : "%s%.2f%s%s", sep,
+			r->metric.value, sep, r->metric.unit);
+	putc('\n', f);
+	if (r->metric2.style != STAT_METRIC_NONE)
+		fprintf(f, "%s%s%s%s%s%s%s%.2f%s%s\n", stamp, stamp[0] ? sep : "", sep, sep, sep,
+			sep, sep, r->metric2.value, sep, r->metric2.unit);
+}
+
+/* --- -j: an object a line, with perf's keys in perf's order --- */
+
+static void stat_json_key(struct json *j, const struct stat_style *s, const struct stat_row *r)
+{
+	static const char *const names[] = {
+		[STAT_CPU] = "cpu",	  [STAT_CORE] = "core", [STAT_DIE] = "die",
+		[STAT_SOCKET] = "socket", [STAT_NODE] = "node", [STAT_THREAD] = "thread",
+	};
+
+	if (s->by == STAT_GLOBAL)
+		return;
+	json_str(j, names[s->by], s->by == STAT_CPU ? r->key + strlen("CPU") : r->key);
+	if (s->by != STAT_CPU && s->by != STAT_THREAD)
+		json_u64(j, "aggregate-number", r->places);
+}
+
+static void stat_json_row(FILE *f, const struct stat_style *s, const struct stat_table *t,
+			  const struct stat_row *r, double stamp_ns)
+{
+	struct json j = json_to(f, JSON_SPACED);
+	char value[64];
+
+	json_object(&j, NULL);
+	if (stamp_ns >= 0)
+		json_double(&j, "interval", stamp_ns / 1e9);
+	stat_json_key(&j, s, r);
+	if (r->state == STAT_COUNTED)
+		snprintf(value, sizeof(value), "%f", stat_row_value(r));
+	else
+		snprintf(value, sizeof(value), "%s",
+			 r->state == STAT_NOT_SUPPORTED ? "<not supported>" : "<not counted>");
+	if (!s->metric_only) {
+		json_str(&j, "counter-value", value);
+		json_str(&j, "unit", stat_row_unit(r));
+		json_str(&j, "event", r->event->name);
+		if (r->event->cgroup)
+			json_str(&j, "cgroup", r->event->cgroup);
+		if (t->runs > 1)
+			json_double(&j, "variance", r->noise);
+		json_u64(&j, "event-runtime", (uint64_t)r->running);
+		json_double(&j, "pcnt-running", stat_row_running(r));
+	}
+	json_double(&j, "metric-value", r->metric.value);
+	json_str(&j, "metric-unit", r->metric.unit ? r->metric.unit : "");
+	json_end(&j);
+	putc('\n', f);
+}
+
+/* --- all of them --- */
 
 static void print_rows(FILE *f, const struct stat_style *s, const struct stat_table *t,
 		       double stamp_ns, const char *stamp)
