@@ -11,7 +11,6 @@
 #include "store/perfdata/perfdata.h"
 #include "store/perfdata/impl.h"
 #include "store/stat/statdata.h"
-#include "view/script/dump.h"
 #include "view/script/script.h"
 #include "view/stat/stat.h"
 

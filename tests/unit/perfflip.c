@@ -19,7 +19,6 @@
 #include "calc/read/unwound.h"
 #include "store/perfdata/perfdata.h"
 #include "view/report/report.h"
-#include "view/script/dump.h"
 #include "view/script/script.h"
 
 struct progress {

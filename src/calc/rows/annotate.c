@@ -185,6 +185,25 @@ static void count_more(struct annotate_event *m, const struct profile_entry *e, 
 	m->hits[insn].weight += e->weight;
 }
 
+/* The instruction an address of the file lies in; -1: none. */
+static int32_t annotate_find(const struct annotate *a, uint64_t addr)
+{
+	size_t lo = 0, hi = a->insns.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct disasm_insn *in = &a->insns.data[mid].code;
+
+		if (addr < in->addr)
+			hi = mid;
+		else if (addr - in->addr >= in->size)
+			lo = mid + 1;
+		else
+			return (int32_t)mid;
+	}
+	return -1;
+}
+
 /* Those that the event leads. */
 static void annotate_add_events(struct annotate *a, const uint32_t *leader)
 {
@@ -350,24 +369,6 @@ void annotate_free(struct annotate *a)
 	vec_free(&a->insns);
 	free(a->copy);
 	arena_free(&a->arena);
-}
-
-int32_t annotate_find(const struct annotate *a, uint64_t addr)
-{
-	size_t lo = 0, hi = a->insns.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct disasm_insn *in = &a->insns.data[mid].code;
-
-		if (addr < in->addr)
-			hi = mid;
-		else if (addr - in->addr >= in->size)
-			lo = mid + 1;
-		else
-			return (int32_t)mid;
-	}
-	return -1;
 }
 
 static double percent_of(enum annotate_percent kind, struct annotate_hits part,

@@ -71,9 +71,6 @@ int annotate_make(const struct names *n, uint32_t frame, const struct annotate_o
 		  struct annotate *ret, struct err *e);
 void annotate_free(struct annotate *a);
 
-/* The instruction an address of the file lies in; -1: none. */
-int32_t annotate_find(const struct annotate *a, uint64_t addr);
-
 enum annotate_percent {
 	ANNOTATE_LOCAL_PERIOD, /* of what the function weighs */
 	ANNOTATE_GLOBAL_PERIOD,

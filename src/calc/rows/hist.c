@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calc/rows/hist_impl.h"
-
 /*
  * Rows are found by their pair of classes: in a plain array where there are few classes, which is
  * nearly always; else by hashing.

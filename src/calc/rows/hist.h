@@ -121,6 +121,22 @@ void hist_walk_free(struct hist_walk *w);
 typedef void hist_walk_fn(void *ctx, uint32_t row, int64_t chain_at);
 void hist_walk(struct hist_walk *w, size_t entry, hist_walk_fn *fn, void *ctx);
 
+/* --- between hist.c and hist_sum.c --- */
+static inline uint64_t pair_hash(struct cell_pair at)
+{
+	uint64_t x = ((uint64_t)at.entry << 32 | at.site) * 0x9e3779b97f4a7c15u;
+
+	return x ^ x >> 32;
+}
+
+static inline bool same_pair(struct cell_pair a, struct cell_pair b)
+{
+	return a.entry == b.entry && a.site == b.site;
+}
+
+/* Rows in any order, and what they add up to; h->direct says how they are to be found. */
+void hist_sum_up(struct hist *h);
+
 /* --- hist_order.c --- */
 /* Rows into the order of output. */
 void hist_order(struct hist *h);

@@ -11,7 +11,7 @@
 
 #include "base/index.h"
 #include "base/pool.h"
-#include "calc/rows/hist_impl.h"
+#include "calc/rows/hist.h"
 
 /* A row that an entry counts for. They are told first and counted together: see count_touches(). */
 struct touch {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "calc/stat/metric.h"
+/* Derived figures: instructions per cycle, shares of misses, rates, GHz. */
+#include "calc/stat/stat.h"
 
 #include <string.h>
 

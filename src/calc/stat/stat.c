@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "calc/stat/metric.h"
 #include "kern/cpu.h"
 
 bool stat_is_clock(const struct count_event *e)

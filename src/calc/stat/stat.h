@@ -81,4 +81,11 @@ bool stat_is_clock(const struct count_event *e);
 
 void stat_table_free(struct stat_table *t);
 
+/* --- calc/stat/metric.c --- */
+/*
+ * A figure relates two rows of one key, one cgroup and the same user/kernel modifiers; the row's
+ * value is divided by the other's, so multiplexed counters are compared after scaling.
+ */
+void metric_fill(struct stat_table *t);
+
 #endif

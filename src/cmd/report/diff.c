@@ -8,7 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/share/accept.h"
 #include "cmd/share/load.h"
-#include "view/report/diff_text.h"
+#include "view/report/report.h"
 
 #define MAX_FILES 64
 

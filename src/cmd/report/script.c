@@ -19,7 +19,6 @@
 #include "cmd/share/input.h"
 #include "cmd/share/open.h"
 #include "store/perfdata/perfdata.h"
-#include "view/script/dump.h"
 #include "view/script/script.h"
 
 #define MAX_FIELD_ARGS 32

@@ -17,7 +17,7 @@
 #include "cmd/share/event_opts.h"
 #include "live/capture/attr.h"
 #include "view/report/annotate.h"
-#include "view/report/top_text.h"
+#include "view/report/report.h"
 
 static int top_run_on_sample(void *ctx, const struct event *ev)
 {

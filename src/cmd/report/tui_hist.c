@@ -185,7 +185,7 @@ static void add_members(struct own *o, const struct tui_hist_opts *to)
 		hist_group(&o->h, member, n, to->order_member);
 }
 
-static struct tui_row table_row(const struct hist_row *row)
+static struct tui_row tui_hist_row(const struct hist_row *row)
 {
 	return (struct tui_row){ .self = row->self,
 				 .total = row->total,
@@ -214,7 +214,7 @@ static void add_nodes(struct own *o, uint32_t node, uint32_t parent, const struc
 		uint32_t me = (uint32_t)o->n_rows++;
 		struct tui_row *row = &o->row[me];
 
-		*row = table_row(&t->sums.rows.data[node]);
+		*row = tui_hist_row(&t->sums.rows.data[node]);
 		row->parent = parent;
 		row->depth = (uint8_t)n->depth;
 		row->inner = n->child != HIST_NO_ROW;
@@ -230,7 +230,7 @@ static void add_rows(struct own *o, const struct column *symbol)
 	o->row = mem_alloc((o->h.rows.n + 1) * sizeof(*o->row));
 	o->n_rows = o->h.rows.n;
 	for (size_t i = 0; i < o->n_rows; i++) {
-		o->row[i] = table_row(&o->h.rows.data[i]);
+		o->row[i] = tui_hist_row(&o->h.rows.data[i]);
 		if (symbol)
 			o->row[i].frame = o->cells.names->sites.data[o->h.rows.data[i].site].frame;
 	}

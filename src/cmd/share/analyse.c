@@ -4,7 +4,7 @@
 #include "cmd/share/input.h"
 #include "view/ftrace/names.h"
 #include "view/table/table.h"
-#include "view/tui/table.h"
+#include "view/tui/tui.h"
 
 /* Names of the recording's kernel, read when one is asked for. */
 struct analyse_names {

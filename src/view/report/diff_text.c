@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "view/report/diff_text.h"
+#include "view/report/report.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
+#include "calc/rows/diff.h"
 #include "calc/rows/hier.h"
 #include "calc/rows/hist.h"
 #include "calc/stacks/graph.h"
@@ -36,21 +37,9 @@ void report_tree(FILE *f, const struct report_style *s, const struct hist *h,
 void report_csv(FILE *f, const struct report_style *s, const char *sep, const struct hist *h);
 
 /* What every report ends with: lost events, cut stacks, names that were not found. */
-/* What is to be done about code that a runtime compiled and nobody named. */
-#define REPORT_NAME_JIT                                                                 \
-	"run Node.js with --perf-basic-prof, Java with -XX:+UnlockDiagnosticVMOptions " \
-	"-XX:+DumpPerfMapAtExit"
 #define REPORT_WORTH 20 /* one sample in so many is worth a line that says what to do */
 /* What is to be done about stacks that were cut. */
 const char *report_deeper(const struct trace *t);
-/* Stacks that end early, in samples: where most of them do, and what helps. */
-struct report_lost {
-	uint64_t early, in_jit, in_file;
-	const char *file; /* NULL: in none */
-	bool java;	  /* a Java runtime was there */
-};
-/* To follow "most end"; "" when there is nothing to say. */
-void report_where_lost(const struct report_lost *l, const struct trace *t, char *buf, size_t size);
 struct report_end {
 	uint64_t samples, lost, unresolved;
 	uint64_t stacks, full_stacks, abrupt_stacks;
@@ -100,5 +89,37 @@ void report_heading(FILE *f, const struct report_style *s, const struct hist *h)
 /* --- report_graph.c: the graph of one row, as below it in a report --- */
 void report_graph(struct strbuf *b, const struct report_style *s, const struct hist *h,
 		  const struct graphs *g, size_t row);
+
+/* --- view/report/top_text.c: one screen of kymo top --- */
+struct top_state {
+	const char *event; /* "999 Hz cpu-clock" */
+	const char *whom;  /* "all, 2 CPUs" */
+	double rate;	   /* samples a second */
+	double kernel;	   /* share of them in the kernel, % */
+	double idle;	   /* and of those that were left out: of CPUs without work, % */
+	uint64_t lost;
+	bool relative;			/* shares of what filters left */
+	bool tree;			/* a level for each key */
+	const struct graph_opts *graph; /* call graphs below rows; NULL: none */
+};
+
+/* What each screen begins with. */
+void top_print_heading(FILE *f, const struct top_state *s);
+/* As much of a text as fits below it. */
+void top_print_part(FILE *f, const char *text, unsigned height);
+/* The heaviest rows that fit into height lines (0: all). */
+void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigned height,
+	       double min_percent);
+
+/* --- view/report/diff_text.c: differences of recordings, in perf's layout and as JSON --- */
+struct diff_style {
+	const char *sep; /* NULL: columns */
+	bool formula, period, quiet, list_files;
+	bool addresses;		  /* beside symbols */
+	const char *const *files; /* names, by recording */
+};
+
+void diff_text(FILE *f, const struct diff_style *s, const struct diff *d);
+void diff_json(struct json *j, const struct diff_style *s, const struct diff *d);
 
 #endif

@@ -131,36 +131,30 @@ const char *report_deeper(const struct trace *t)
 					: "kymo record --max-stack N allows for deeper ones";
 }
 
-void report_where_lost(const struct report_lost *l, const struct trace *t, char *buf, size_t size)
-{
-	buf[0] = '\0';
-	if (l->in_jit * 2 > l->early)
-		snprintf(buf, size, "in code that a runtime compiled%s",
-			 l->java ? ": run Java with -XX:+PreserveFramePointer"
-				 : " without frame pointers");
-	else if (by_frame_pointers(t))
-		snprintf(buf, size,
-			 "where code keeps no frame pointers: kymo record -g needs none");
-	else if (t->losses.short_copies * 2 > l->early)
-		snprintf(buf, size,
-			 "where their copies do: kymo record -g needs none, or copy more "
-			 "(--call-graph dwarf,65528)");
-	else if (l->file && l->in_file * 2 > l->early)
-		snprintf(buf, size,
-			 "in %.80s, for want of unwinding tables: kymo doctor -p PID tells of them",
-			 l->file);
-}
-
+/* Stacks that end early: where most of them do, and what helps. */
 static void advise_stacks(const struct names *n, const struct names_cut *cut, struct report_end *e)
 {
-	struct report_lost l = { .early = cut->abrupt,
-				 .in_jit = cut->in_jit,
-				 .in_file = cut->in_file,
-				 .file = cut->file == NAMES_NONE ? NULL : names_dso(n, cut->file) };
+	const struct trace *t = n->profile->trace;
+	size_t size = sizeof(e->where_early);
+	bool java = false;
 
-	for (size_t i = 0; i < n->dsos.n && !l.java; i++)
-		l.java = strcmp(n->dsos.data[i].name, "libjvm.so") == 0;
-	report_where_lost(&l, n->profile->trace, e->where_early, sizeof(e->where_early));
+	for (size_t i = 0; i < n->dsos.n && !java; i++)
+		java = strcmp(n->dsos.data[i].name, "libjvm.so") == 0;
+	if (cut->in_jit * 2 > cut->abrupt)
+		snprintf(e->where_early, size, "in code that a runtime compiled%s",
+			 java ? ": run Java with -XX:+PreserveFramePointer"
+			      : " without frame pointers");
+	else if (by_frame_pointers(t))
+		snprintf(e->where_early, size,
+			 "where code keeps no frame pointers: kymo record -g needs none");
+	else if (t->losses.short_copies * 2 > cut->abrupt)
+		snprintf(e->where_early, size,
+			 "where their copies do: kymo record -g needs none, or copy more "
+			 "(--call-graph dwarf,65528)");
+	else if (cut->file != NAMES_NONE && cut->in_file * 2 > cut->abrupt)
+		snprintf(e->where_early, size,
+			 "in %.80s, for want of unwinding tables: kymo doctor -p PID tells of them",
+			 names_dso(n, cut->file));
 }
 
 static void advise(const struct names *n, const struct names_cut *cut, struct report_end *e)
@@ -180,7 +174,9 @@ static void advise(const struct names *n, const struct names_cut *cut, struct re
 		return;
 	if (m.in_jit * 2 > n->unresolved)
 		snprintf(e->where_unnamed, sizeof(e->where_unnamed),
-			 "in code that a runtime compiled: " REPORT_NAME_JIT);
+			 "in code that a runtime compiled: run Node.js with --perf-basic-prof, "
+			 "Java with "
+			 "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit");
 	else if (m.in_file * 2 > n->unresolved)
 		snprintf(e->where_unnamed, sizeof(e->where_unnamed),
 			 "in %.80s: install its debug symbols%s", n->dsos.data[m.file].name,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "view/report/top_text.h"
 
 #include <limits.h>
 #include <string.h>

@@ -85,13 +85,30 @@ void extra_addr(struct script *s, const struct event *ev, uint64_t show)
 	out_add(s->out, x->text, x->text_n);
 }
 
+/* Where a memory access was served from, in perf's words. */
+static void extra_memory(struct strbuf *b, uint64_t word)
+{
+	strbuf_puts(b, "|OP ");
+	memory_operation(b, word);
+	strbuf_puts(b, "|LVL ");
+	memory_level(b, word);
+	strbuf_puts(b, "|SNP ");
+	memory_snoop(b, word);
+	strbuf_puts(b, "|TLB ");
+	memory_tlb(b, word);
+	strbuf_puts(b, "|LCK ");
+	memory_lock(b, word);
+	strbuf_puts(b, "|BLK ");
+	memory_blocked(b, word);
+}
+
 void extra_data_src(struct script *s, uint64_t v)
 {
 	struct strbuf *b = &s->text;
 
 	strbuf_reset(b);
 	strbuf_printf(b, "%16llx ", (unsigned long long)v);
-	mem_text(b, v);
+	extra_memory(b, v);
 	if (b->n > 99)
 		b->n = 99;
 	if (b->n > s->data_src_width)

@@ -158,9 +158,6 @@ void side_print(struct script *s, const struct event *ev);
 /* One that is not shown may name others. */
 void side_note(struct script *s, const struct event *ev);
 
-/* --- view/script/mem.c --- */
-void mem_text(struct strbuf *b, uint64_t word);
-
 /* --- view/script/json.c --- */
 void json_event(struct script *s, const struct event *ev);
 

@@ -52,6 +52,14 @@ struct script_team *script_team_new(struct script *s, bool stable);
 void script_team_event(struct script_team *t, const struct event *ev);
 void script_team_free(struct script_team *t); /* prints what is left */
 
+/*
+ * A source's own dump of its records; samples are followed by the line script would print for
+ * them. wants(ctx, ev): which samples are printed as well; may be NULL. -EOPNOTSUPP: the source has
+ * no dump.
+ */
+int script_dump(struct script *s, struct source *src, const char *file,
+		bool (*wants)(void *ctx, const struct event *ev), void *ctx, struct err *e);
+
 /* For filters: function and file at the event's address, NULL when not known, and where the
  * function starts in memory. */
 void script_names(struct script *s, const struct event *ev, const char **function, const char **dso,

@@ -202,7 +202,7 @@ static void message_line(void *ctx, int at, const char *s, size_t n)
 		tui_putn(&l, TUI_PLAIN, s, n);
 }
 
-void tui_message(const char *title, const char *text)
+static void tui_message(const char *title, const char *text)
 {
 	tui_draw_behind(); /* without the box that asked for what did not work */
 	for (;;) {

@@ -84,9 +84,7 @@ bool tui_ask(const char *title, const char *hint, char *text, size_t size);
 /* A new file for the user's eyes only; never over one that is there. NULL with errno. */
 FILE *tui_create(const char *path);
 
-/* Any key takes it away. */
-void tui_message(const char *title, const char *text);
-/* An error with its hint. */
+/* An error with its hint; any key takes it away. */
 void tui_error(const struct err *e);
 
 /* Lines of text to read, with search. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of the terminal interface, where it was built without ncurses. */
-#include "view/tui/table.h"
 #include "view/tui/tui.h"
 
 int tui_usable(struct err *e)

@@ -80,8 +80,6 @@ int tui_rows_load(struct tui_view *v, const struct tui_query *q, struct err *e);
 void tui_rows_unload(struct tui_view *v);
 void tui_rows_order(struct tui_view *v); /* after filter, zoom, limit or sort changed */
 void tui_rows_lines(struct tui_view *v); /* after something was opened or closed */
-/* The lines, or with those of rows that are closed away. */
-void tui_rows_list(struct tui_view *v, bool closed_too, tui_report_lines *ret);
 uint64_t tui_rows_weight(const struct tui_view *v, uint32_t row);
 /* Columns its text begins after, the mark of a tree's row with them. */
 #define TUI_INDENT 2
@@ -98,8 +96,6 @@ uint32_t tui_rows_next_event(const struct tui_view *v, bool back);
 const struct tui_report_line *tui_rows_at(const struct tui_view *v);
 /* The function the cursor is on; CALLS_NONE: none. */
 uint32_t tui_rows_frame(const struct tui_view *v);
-const char *tui_rows_text(const struct tui_view *v, const struct tui_report_line *l, char *buf,
-			  size_t size);
 const char *tui_rows_cell(const struct tui_view *v, uint32_t row, unsigned column, char *buf,
 			  size_t size);
 
@@ -110,8 +106,7 @@ int tui_sums_width(const struct tui_view *v, unsigned sum);
 uint64_t tui_sums_value(const struct tui_view *v, uint32_t row, unsigned sum);
 void tui_sums_draw(const struct tui_view *v, struct tui_line *l, uint32_t row);
 void tui_sums_print(const struct tui_view *v, FILE *f, uint32_t row);
-
-/* view/tui/rows_search.c: the keys of searching; false when it is none of these */
+/* The keys of searching; false when it is none of these. */
 bool tui_rows_search(struct tui_view *v, int key);
 
 /* view/tui/report_draw.c */

@@ -5,7 +5,7 @@
  * Columns are as wide as their widest value in the whole table, so that they stay where they are
  * while one scrolls and filters; the cursor stays on its row when the order changes.
  */
-#include "view/tui/table.h"
+#include "view/tui/tui.h"
 
 #include <string.h>
 

@@ -18,6 +18,7 @@
 #include "calc/profile/names.h"
 #include "calc/rows/annotate.h"
 #include "calc/stacks/calls.h"
+#include "calc/table/table.h"
 #include "sym/disasm/srctext.h"
 #include "view/report/annotate.h"
 
@@ -142,5 +143,12 @@ int tui_top(const struct tui_model *m, struct err *e);
  */
 typedef uint32_t tui_choose_fn(void *ctx, const struct tui_table *t, struct err *e);
 int tui_annotate(const struct tui_model *m, tui_choose_fn *choose, struct err *e);
+
+/*
+ * Tables: sort, search, filter, scroll, and a page for each row, until the user leaves. title: what
+ * the tables are of. Rows are sorted in t itself, and no longer by heading. -ENOTSUP without
+ * ncurses, or another error where there is no terminal for it.
+ */
+int tui_tables(struct tables *t, const char *title, struct err *e);
 
 #endif
