@@ -20,18 +20,15 @@
 #include "view/report/annotate.h"
 #include "view/tui/tui.h"
 
-#define CPUS_MAX 4096
-
 struct args {
-	const char *input, *symbol, *dsos, *symfs, *kallsyms, *vmlinux, *cpus, *style, *prefix;
+	struct load_opts load;
+	const char *symbol, *dsos, *style, *prefix;
 	bool stdio, lines, full_paths, source, raw, samples, weights, quiet, skip_missing;
-	bool arrows, demangle, no_debuginfod;
+	bool arrows, demangle;
 	bool group, group_given;
 	int verbose, prefix_strip;
 	double percent_limit;
 	enum annotate_percent percent;
-	/* set while running */
-	bool cpu_wanted[CPUS_MAX];
 };
 
 static int on_percent_type(const struct opt *o, const char *value, bool unset, void *args,
@@ -63,11 +60,11 @@ static int on_percent_limit(const struct opt *o, const char *value, bool unset, 
 }
 
 static const struct opt opts[] = {
-	OPT_STR_C('i', "input", "FILE", input, "read FILE (default: perf.data)", "@files"),
+	OPT_STR_C('i', "input", "FILE", load.input, "read FILE (default: perf.data)", "@files"),
 	OPT_STR_C('s', "symbol", "SYMBOL", symbol,
 		  "only this function (default: all, hottest first)", "@symbols"),
 	OPT_STR('d', "dsos", "DSO,...", dsos, "only functions of these files"),
-	OPT_STR('C', "cpu", "LIST", cpus, "only samples of these CPUs"),
+	OPT_STR('C', "cpu", "LIST", load.pick.cpus, "only samples of these CPUs"),
 	OPT_FLAG(0, "stdio", stdio, "as text"),
 	OPT_FN_C(0, "stdio-color", "WHEN", OPT_ARG_LAST, accept_color, "always, never or auto",
 		 "always|never|auto"),
@@ -93,10 +90,10 @@ static const struct opt opts[] = {
 	OPT_FLAG('q', "quiet", quiet, "do not tell what could not be annotated"),
 	OPT_FLAG(0, "skip-missing", skip_missing, "the same"),
 	OPT_HEAD("Where to look"),
-	OPT_STR_C(0, "symfs", "DIR", symfs, "look for files below DIR", "@dirs"),
-	OPT_FLAG(0, "no-debuginfod", no_debuginfod, "do not ask debuginfod servers"),
-	OPT_STR_C('k', "vmlinux", "FILE", vmlinux, "the kernel's code and symbols", "@files"),
-	OPT_STR_C(0, "kallsyms", "FILE", kallsyms, "the kernel's symbols", "@files"),
+	OPT_STR_C(0, "symfs", "DIR", load.symfs, "look for files below DIR", "@dirs"),
+	OPT_FLAG(0, "no-debuginfod", load.no_debuginfod, "do not ask debuginfod servers"),
+	OPT_STR_C('k', "vmlinux", "FILE", load.vmlinux, "the kernel's code and symbols", "@files"),
+	OPT_STR_C(0, "kallsyms", "FILE", load.kallsyms, "the kernel's symbols", "@files"),
 	OPT_STR_C(0, "prefix", "PREFIX", prefix, "put in front of names of source files", "@dirs"),
 	OPT_INT(0, "prefix-strip", "N", prefix_strip, "folders taken off before that"),
 	/* perf's, which need nothing here */
@@ -138,10 +135,7 @@ struct shown {
 /* A recording with all that annotating needs. */
 struct work {
 	const struct args *a;
-	struct source *source;
-	struct profile profile;
-	struct symbols *symbols;
-	struct names names;
+	struct load load;
 	struct srctext src;
 	VEC(struct left_out) left_out;
 	VEC(struct shown) unnamed;
@@ -149,34 +143,19 @@ struct work {
 	uint32_t *leader; /* by type: the event beside which it is shown */
 };
 
-static int want_cpu(void *ctx, unsigned cpu)
-{
-	((struct args *)ctx)->cpu_wanted[cpu] = true;
-	return 0;
-}
-
-static enum profile_want annotate_wanted(void *ctx, const struct event *ev)
-{
-	const struct args *a = ctx;
-
-	if (!(ev->have & EVENT_HAVE_CPU))
-		return PROFILE_COUNT;
-	return ev->cpu < CPUS_MAX && a->cpu_wanted[ev->cpu] ? PROFILE_COUNT : PROFILE_SKIP;
-}
-
 /* A stripped vmlinux has code but no names: those then come from elsewhere. */
 static int load_kernel(struct work *w, struct err *e)
 {
-	struct input_kernel k = { .kallsyms = w->a->kallsyms,
-				  .vmlinux = w->a->vmlinux,
-				  .symfs = w->a->symfs,
+	struct input_kernel k = { .kallsyms = w->a->load.kallsyms,
+				  .vmlinux = w->a->load.vmlinux,
+				  .symfs = w->load.opts.symfs,
 				  .all = true };
 	const char *note = NULL;
-	int r = input_kernel_symbols(w->source, &k, w->symbols, &note, e);
+	int r = input_kernel_symbols(w->load.source, &k, w->load.symbols, &note, e);
 
 	if (r == -ENOENT && k.vmlinux && file_exists(k.vmlinux)) {
 		k.vmlinux = NULL;
-		r = input_kernel_symbols(w->source, &k, w->symbols, &note, e);
+		r = input_kernel_symbols(w->load.source, &k, w->load.symbols, &note, e);
 	}
 	if (r == 0 && note && !w->a->quiet && !w->in_terminal)
 		command_note("%s", note);
@@ -185,52 +164,53 @@ static int load_kernel(struct work *w, struct err *e)
 
 static int open_work(struct work *w, struct args *a, struct err *e)
 {
+	struct load_opts o = a->load;
 	int r;
 
 	w->a = a;
+	o.quiet = true;
+	o.as_recorded = true; /* no stack is asked for */
+	o.pick.cpus = NULL;
+	r = load_open(&w->load, &o, e);
+	/* samples that do not say where they were taken are of any CPU */
+	if (r == 0 && load_has(&w->load, EVENT_HAVE_CPU)) {
+		pick_free(&w->load.pick);
+		r = pick_make(&w->load.pick, &a->load.pick, w->load.source->trace, e);
+	}
 	w->src.opts =
-		(struct srctext_opts){ .symfs = a->symfs,
+		(struct srctext_opts){ .symfs = a->load.symfs,
 				       .prefix = a->prefix,
 				       .strip = a->prefix_strip > 0 ? (unsigned)a->prefix_strip
 								    : 0 };
-	if (a->cpus && str_ranges(a->cpus, CPUS_MAX, want_cpu, a) < 0)
-		return err_set(e, EINVAL, "'%s' is no list of CPUs", a->cpus);
-	r = input_open(a->input, &w->source, e);
 	if (r == 0)
-		w->src.opts.archive = w->source->trace->files;
+		w->src.opts.archive = w->load.source->trace->files;
 	return r;
 }
 
 /* What takes time: counting and naming. */
 static int count_work(struct work *w, struct err *e)
 {
-	struct symbols_opts so = { .find = input_find(w->source, w->a->symfs),
+	struct load *l = &w->load;
+	struct symbols_opts so = { .find = input_find(l->source, l->opts.symfs),
 				   .raw_names = !w->a->demangle,
-				   .no_debuginfod = w->a->no_debuginfod };
-	struct profile_opts po = { .by = PROFILE_BY_CODE,
-				   .want = w->a->cpus ? annotate_wanted : NULL,
-				   .ctx = (void *)w->a };
-	int r = profile_make(w->source, &po, &w->profile, e);
+				   .no_debuginfod = l->opts.no_debuginfod };
+	int r = load_count(l, &(struct profile_opts){ .by = PROFILE_BY_CODE }, e);
 
 	if (r < 0)
 		return r;
-	w->symbols = symbols_new(&so);
+	l->symbols = symbols_new(&so);
 	r = load_kernel(w, e);
-	if (r < 0)
-		return r;
-	return names_make(&w->profile, w->symbols, &(struct names_opts){ 0 }, &w->names, e);
+	if (r == 0)
+		r = names_make(&l->profile, l->symbols, &(struct names_opts){ 0 }, &l->names, e);
+	l->named = r == 0;
+	return r;
 }
 
 static void close_work(struct work *w)
 {
 	free(w->leader);
 	srctext_free(&w->src);
-	if (w->names.profile)
-		names_free(&w->names);
-	if (w->symbols)
-		symbols_free(w->symbols);
-	profile_free(&w->profile);
-	source_close(w->source);
+	load_free(&w->load);
 }
 
 struct match {
@@ -247,10 +227,10 @@ static int same_dso(void *ctx, const char *part, size_t n)
 
 static bool chosen(const struct work *w, uint32_t frame)
 {
-	const struct name_frame *f = &w->names.frames.data[frame];
-	const char *name = names_function(&w->names, frame);
-	struct match m = { .path = names_path(&w->names, f->dso),
-			   .shown = names_dso(&w->names, f->dso) };
+	const struct name_frame *f = &w->load.names.frames.data[frame];
+	const char *name = names_function(&w->load.names, frame);
+	struct match m = { .path = names_path(&w->load.names, f->dso),
+			   .shown = names_dso(&w->load.names, f->dso) };
 
 	if (w->a->symbol && (!name || strcmp(name, w->a->symbol) != 0))
 		return false;
@@ -266,8 +246,8 @@ static int no_such_symbol(const struct work *w, struct err *e)
 	if (!w->a->symbol)
 		return err_set(e, ENOENT, "no samples%s%s", w->a->dsos ? " in " : "",
 			       w->a->dsos ? w->a->dsos : "");
-	for (size_t i = 0; i < w->names.frames.n; i++) {
-		const char *name = names_function(&w->names, (uint32_t)i);
+	for (size_t i = 0; i < w->load.names.frames.n; i++) {
+		const char *name = names_function(&w->load.names, (uint32_t)i);
 
 		if (name)
 			str_nearest_add(&near, name);
@@ -287,12 +267,12 @@ static bool utf8(void)
 
 static uint32_t annotate_frame_of(const struct work *w, const struct hist_row *row)
 {
-	return w->names.sites.data[row->site].frame;
+	return w->load.names.sites.data[row->site].frame;
 }
 
 static void leave_out(struct work *w, const struct hist_row *row, const struct err *why)
 {
-	const char *name = names_function(&w->names, annotate_frame_of(w, row));
+	const char *name = names_function(&w->load.names, annotate_frame_of(w, row));
 	struct left_out *l;
 
 	vec_each (&w->left_out, o)
@@ -325,9 +305,9 @@ static void tell_left_out(struct work *w, uint64_t total)
 
 static bool was_shown(const struct work *w, const struct hist_row *row)
 {
-	const struct name_site *s = &w->names.sites.data[row->site];
+	const struct name_site *s = &w->load.names.sites.data[row->site];
 
-	if (!s->sym || names_function(&w->names, s->frame))
+	if (!s->sym || names_function(&w->load.names, s->frame))
 		return false;
 	vec_each (&w->unnamed, u)
 		if (u->dso == s->dso && s->sym->vaddr >= u->start && s->sym->vaddr < u->end)
@@ -337,15 +317,15 @@ static bool was_shown(const struct work *w, const struct hist_row *row)
 
 static void note_shown(struct work *w, const struct annotate *a)
 {
-	if (!names_function(&w->names, a->frame))
-		vec_push(&w->unnamed,
-			 (struct shown){ w->names.frames.data[a->frame].dso, a->start, a->end });
+	if (!names_function(&w->load.names, a->frame))
+		vec_push(&w->unnamed, (struct shown){ w->load.names.frames.data[a->frame].dso,
+						      a->start, a->end });
 }
 
 /* Whose numbers stand beside whose. */
 static void find_leaders(struct work *w)
 {
-	const struct trace *t = w->source->trace;
+	const struct trace *t = w->load.source->trace;
 	bool groups = report_has_groups(t);
 
 	w->leader = mem_alloc((t->n_types + 1) * sizeof(*w->leader));
@@ -359,7 +339,7 @@ static void find_leaders(struct work *w)
 /* Functions that only the group's other events hit have rows, too. */
 static void add_group(const struct work *w, const struct cells *cells, struct hist *h)
 {
-	size_t n_types = w->source->trace->n_types;
+	size_t n_types = w->load.source->trace->n_types;
 	AUTO_FREE struct hist *member = mem_alloc((n_types + 1) * sizeof(*member));
 	unsigned n = 0;
 
@@ -385,7 +365,7 @@ static struct annotate_style style_of(const struct work *w)
 					.raw = a->raw,
 					.arrows = a->arrows,
 					.ascii = !utf8(),
-					.forced_group = !report_has_groups(w->source->trace),
+					.forced_group = !report_has_groups(w->load.source->trace),
 					.verbose = a->verbose > 0 };
 }
 
@@ -400,15 +380,15 @@ static int annotate_print_all(struct work *w, uint32_t type, unsigned *found, st
 				    .intel = a->style && strcmp(a->style, "intel") == 0,
 				    .leader = w->leader,
 				    .no_lines = !a->source && !a->lines,
-				    .vmlinux = a->vmlinux,
-				    .symfs = a->symfs };
+				    .vmlinux = a->load.vmlinux,
+				    .symfs = a->load.symfs };
 	struct annotate_style style = style_of(w);
 	struct hist h;
 	int r = columns_make(&columns, &(struct columns_opts){ .sort = "dso,sym" }, e);
 
 	if (r < 0)
 		return r;
-	cells_make(&cells, &w->names, &(struct cells_opts){ .columns = &columns });
+	cells_make(&cells, &w->load.names, &(struct cells_opts){ .columns = &columns });
 	hist_make(&h, &cells, &(struct hist_opts){ .type = type });
 	add_group(w, &cells, &h);
 	for (size_t i = 0; r == 0 && i < h.rows.n; i++) {
@@ -421,7 +401,7 @@ static int annotate_print_all(struct work *w, uint32_t type, unsigned *found, st
 		++*found;
 		if (was_shown(w, row))
 			continue;
-		r = annotate_make(&w->names, annotate_frame_of(w, row), &ao, &ann, e);
+		r = annotate_make(&w->load.names, annotate_frame_of(w, row), &ao, &ann, e);
 		if (r == 0) {
 			annotate_print(stdout, &style, &ann, &w->src);
 			note_shown(w, &ann);
@@ -447,13 +427,13 @@ static int make_table(void *ctx, const struct tui_query *q, struct tui_table *re
 	(void)q;
 	if (r < 0)
 		return r;
-	while (type + 1 < w->source->trace->n_types && !w->profile.total[type].count)
+	while (type + 1 < w->load.source->trace->n_types && !w->load.profile.total[type].count)
 		type++;
 	type = w->leader[type];
-	*ret = (struct tui_table){ .names = &w->names,
+	*ret = (struct tui_table){ .names = &w->load.names,
 				   .type = type,
-				   .total = w->profile.total[type].weight,
-				   .count = w->profile.total[type].count };
+				   .total = w->load.profile.total[type].weight,
+				   .count = w->load.profile.total[type].count };
 	return 0;
 }
 
@@ -470,11 +450,11 @@ static bool has_code(const struct work *w, const struct tui_table *t, uint32_t f
 	struct annotate_opts ao = { .type = t->type,
 				    .leader = w->leader,
 				    .no_lines = true,
-				    .vmlinux = w->a->vmlinux,
-				    .symfs = w->a->symfs };
+				    .vmlinux = w->a->load.vmlinux,
+				    .symfs = w->load.opts.symfs };
 	struct annotate ann;
 
-	if (annotate_make(&w->names, frame, &ao, &ann, NULL) < 0)
+	if (annotate_make(&w->load.names, frame, &ao, &ann, NULL) < 0)
 		return false;
 	annotate_free(&ann);
 	return true;
@@ -508,14 +488,14 @@ static int annotate_walk_through(struct work *w, struct err *e)
 {
 	const struct args *a = w->a;
 	struct tui_model m = { .ctx = w,
-			       .name = input_path(a->input),
-			       .trace = w->source->trace,
+			       .name = input_path(a->load.input),
+			       .trace = w->load.source->trace,
 			       .leader = w->leader,
 			       .make = make_table,
 			       .release = release_table,
 			       .annotate = { .intel = a->style && strcmp(a->style, "intel") == 0,
-					     .vmlinux = a->vmlinux,
-					     .symfs = a->symfs },
+					     .vmlinux = a->load.vmlinux,
+					     .symfs = a->load.symfs },
 			       .style = style_of(w),
 			       .source = w->src.opts };
 
@@ -536,13 +516,15 @@ static int annotate_run(void *args, int argc, char **argv, struct err *e)
 		a->symbol = argv[0];
 	if (codestyle_check(&(struct codestyle){ .style = a->style }, e) < 0)
 		return -e->code;
-	a->symfs = input_symfs(a->symfs);
+	a->load.symfs = input_symfs(a->load.symfs);
 	r = open_work(&w, a, e);
-	if (r < 0 || !w.source) /* which is there on success */
+	if (r < 0) {
+		close_work(&w);
 		return r;
-	if (w.source->trace->own) {
+	}
+	if (w.load.source->trace->own) {
 		err_set(e, ENODATA, "%s has names of functions, but no addresses in their code",
-			source_name(input_path(a->input)));
+			source_name(input_path(a->load.input)));
 		close_work(&w);
 		return err_hint(e, "kymo record makes a recording, which has; kymo report shows "
 				   "the functions");
@@ -555,13 +537,13 @@ static int annotate_run(void *args, int argc, char **argv, struct err *e)
 		return r;
 	}
 	r = count_work(&w, e);
-	for (uint32_t t = 0; r == 0 && t < w.source->trace->n_types; t++)
+	for (uint32_t t = 0; r == 0 && t < w.load.source->trace->n_types; t++)
 		if (w.leader[t] == t)
 			r = annotate_print_all(&w, t, &found, e);
 	if (r == 0 && !found)
 		r = no_such_symbol(&w, e);
 	if (r == 0 && !a->quiet)
-		input_warn(w.source);
+		input_warn(w.load.source);
 	close_work(&w);
 	return r;
 }
@@ -577,15 +559,16 @@ void annotate_functions(const char *input, void (*fn)(void *ctx, const char *nam
 	struct work w = { .in_terminal = true };
 	struct stat st;
 
-	a.no_debuginfod = a.quiet = true;
+	a.load.no_debuginfod = a.quiet = true;
 	a.input = input ? input : "perf.data";
 	if (stat(a.input, &st) == 0 && st.st_size <= COMPLETE_MAX && open_work(&w, &a, NULL) == 0 &&
 	    count_work(&w, NULL) == 0)
-		for (size_t i = 0; i < w.names.frames.n; i++) {
-			const char *name = names_function(&w.names, (uint32_t)i);
+		for (size_t i = 0; i < w.load.names.frames.n; i++) {
+			const char *name = names_function(&w.load.names, (uint32_t)i);
 
 			if (name)
-				fn(ctx, name, names_dso(&w.names, w.names.frames.data[i].dso));
+				fn(ctx, name,
+				   names_dso(&w.load.names, w.load.names.frames.data[i].dso));
 		}
 	close_work(&w);
 }

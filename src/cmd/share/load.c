@@ -26,7 +26,7 @@ int load_open(struct load *l, const struct load_opts *o, struct err *e)
 		if (r == 0) /* in the order of time, before stacks are unwound */
 			r = gate_learn(&l->gate, l->source, e);
 	}
-	if (r == 0) {
+	if (r == 0 && !o->as_recorded) {
 		l->unwound = unwound_needed(l->source) || l->source->trace->info.walked;
 		input_unwind(&l->source, l->opts.symfs);
 	}

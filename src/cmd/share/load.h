@@ -23,6 +23,7 @@ struct load_opts {
 	bool no_debuginfod;
 	int debuginfod_seconds; /* 0: the default */
 	bool quiet;		/* no progress */
+	bool as_recorded;	/* copies of stacks are not unwound */
 	bool off_cpu, wakers;	/* time off the CPU only (input_off_cpu) */
 };
 

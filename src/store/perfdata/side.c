@@ -144,8 +144,11 @@ void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_head
 	switch (h.type) {
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE: decode_switch(ev, s, (const void *)r); return;
-	case PERF_RECORD_LOST_SAMPLES: s->samples = true; /* fallthrough */
-	case PERF_RECORD_LOST: ev->kind = EVENT_LOST; break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		ev->kind = EVENT_LOST;
+		s->samples = h.type == PERF_RECORD_LOST_SAMPLES;
+		break;
 	case PERF_RECORD_NAMESPACES: ev->kind = EVENT_NAMESPACES; break;
 	case PERF_RECORD_CGROUP: ev->kind = EVENT_CGROUP; return;
 	case PERF_RECORD_KSYMBOL: ev->kind = EVENT_KSYMBOL; return;
