@@ -437,12 +437,6 @@ static int make_table(void *ctx, const struct tui_query *q, struct tui_table *re
 	return 0;
 }
 
-static void release_table(void *ctx, struct tui_table *t)
-{
-	(void)ctx;
-	(void)t;
-}
-
 #define TRIES 64 /* functions without code that are passed over */
 
 static bool has_code(const struct work *w, const struct tui_table *t, uint32_t frame)
@@ -492,7 +486,6 @@ static int annotate_walk_through(struct work *w, struct err *e)
 			       .trace = w->load.source->trace,
 			       .leader = w->leader,
 			       .make = make_table,
-			       .release = release_table,
 			       .annotate = { .intel = a->style && strcmp(a->style, "intel") == 0,
 					     .vmlinux = a->load.vmlinux,
 					     .symfs = a->load.symfs },

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cmd/report/top.h"
-#include "cmd/report/tui_hist.h"
 #include "live/loop.h"
 
 #define POLL_MS 100
@@ -141,9 +140,6 @@ int top_tui_run(struct top *t, struct err *e)
 			       .trace = t->m.source->trace,
 			       .leader = t->leader,
 			       .make = top_tui_make,
-			       .release = tui_hist_release,
-			       .cell = tui_hist_cell,
-			       .each_entry = tui_hist_each_entry,
 			       .samples = t->a->samples,
 			       .percent_limit = t->a->min_percent,
 			       .graph_percent_limit = 0.5,

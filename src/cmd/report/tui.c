@@ -8,9 +8,9 @@
 
 #include "base/str.h"
 #include "cmd/report/report.h"
-#include "cmd/report/tui_hist.h"
 #include "cmd/share/input.h"
 #include "view/report/report.h"
+#include "view/tui/tui.h"
 
 #define NO_COUNTERS "the recording has no counters by thread (record -s makes them)\n"
 
@@ -226,9 +226,6 @@ int report_tui_run(struct report *r, struct err *e)
 			       .trace = trace,
 			       .leader = leader,
 			       .make = report_tui_make,
-			       .release = tui_hist_release,
-			       .cell = tui_hist_cell,
-			       .each_entry = tui_hist_each_entry,
 			       .header = report_tui_header,
 			       .ending = ending,
 			       .percent_limit = a->percent_limit,

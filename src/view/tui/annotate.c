@@ -174,8 +174,7 @@ static int one_function(struct tui_code *c)
 static int tui_annotate_load(struct tui_code *c, uint32_t frame, struct err *e)
 {
 	struct job j = { .c = c, .frame = frame };
-	int r = tui_busy("Disassembling, and looking for source lines", NULL, tui_annotate_make,
-			 &j);
+	int r = tui_busy("Disassembling, and looking for source lines", tui_annotate_make, &j);
 
 	*e = j.e;
 	return r;

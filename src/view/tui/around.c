@@ -32,7 +32,7 @@ static int tui_around_collect(void *ctx)
 static void center(struct around *a, uint32_t frame)
 {
 	a->middle = (struct function){ .frame = frame };
-	tui_busy("Finding callers and callees", NULL, tui_around_collect, a);
+	tui_busy("Finding callers and callees", tui_around_collect, a);
 	vec_each (&a->all, f)
 		if (f->frame == frame)
 			a->middle = *f;

@@ -122,10 +122,9 @@ static bool ended(struct job *j, int ms)
 	return r;
 }
 
-static void show_busy(const char *what, const struct tui_progress *p, int ms)
+static void show_busy(const char *what, int ms)
 {
 	int width = tui_columns(what) + 24, y = tui_height() / 2 - 2, x;
-	size_t all = p ? p->all : 0, done = p ? p->done : 0;
 	struct tui_line l;
 
 	if (width > tui_width())
@@ -135,8 +134,6 @@ static void show_busy(const char *what, const struct tui_progress *p, int ms)
 	l = tui_line_in(y + 1, x + 2, width - 4, false);
 	tui_put(&l, TUI_BOLD, what);
 	tui_put(&l, TUI_PLAIN, " ...");
-	if (all)
-		tui_printf(&l, TUI_PLAIN, " %u%%", (unsigned)(100.0 * (double)done / (double)all));
 	tui_printf(&l, TUI_PLAIN, " %d s", ms / 1000);
 	tui_fill(&l, TUI_PLAIN);
 	l = tui_line_in(y + 2, x + 2, width - 4, false);
@@ -144,7 +141,7 @@ static void show_busy(const char *what, const struct tui_progress *p, int ms)
 	tui_show();
 }
 
-int tui_busy(const char *what, const struct tui_progress *p, int (*fn)(void *ctx), void *ctx)
+int tui_busy(const char *what, int (*fn)(void *ctx), void *ctx)
 {
 	struct job j = { .fn = fn, .ctx = ctx };
 	pthread_condattr_t clock;
@@ -158,14 +155,14 @@ int tui_busy(const char *what, const struct tui_progress *p, int (*fn)(void *ctx
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 16u << 20);
 	if (pthread_create(&thread, &attr, tui_box_work, &j) != 0) {
-		show_busy(what, p, 0);
+		show_busy(what, 0);
 		j.answer = fn(ctx);
 	} else {
 		if (!ended(&j, QUICK_MS)) {
 			int ms = QUICK_MS;
 
 			do {
-				show_busy(what, p, ms);
+				show_busy(what, ms);
 				ms += STEP_MS;
 			} while (!ended(&j, STEP_MS));
 		}

@@ -108,7 +108,7 @@ static void tui_panes_follow(struct panes *p)
 	p->frame = f->frame;
 	p->callers.n = 0;
 	tui_tree_free(&p->tree);
-	tui_busy("Finding callers and descendants", NULL, tui_panes_collect, p);
+	tui_busy("Finding callers and descendants", tui_panes_collect, p);
 	p->list[CALLERS] = (struct tui_list){ .n = p->callers.n };
 	p->list[DESCENDANTS] = (struct tui_list){ 0 };
 	list_tree(p);
@@ -401,7 +401,7 @@ enum tui_exit tui_panes_view(const struct tui_model *m, const struct tui_table *
 				     .help = tui_help_panes } };
 	int left = -1;
 
-	tui_busy("Summing functions", NULL, make_all, &p);
+	tui_busy("Summing functions", make_all, &p);
 	filter(&p);
 	p.list[FUNCTIONS].height = tui_height() - 4;
 	if (frame != CALLS_NONE)

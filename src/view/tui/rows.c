@@ -26,9 +26,9 @@ int tui_rows_load(struct tui_view *v, const struct tui_query *q, struct err *e)
 	struct tui_table t = { 0 };
 	struct load l = { .v = v, .q = q, .t = &t, .e = e };
 	char *sort = mem_strdup(q->sort);
-	int r = v->m->refresh_ms && v->has_table ? load_job(&l) /* a live view has what it needs */
-						 : tui_busy("Counting samples and finding names",
-							    v->m->progress, load_job, &l);
+	int r = v->m->refresh_ms && v->has_table
+			? load_job(&l) /* a live view has what it needs */
+			: tui_busy("Counting samples and finding names", load_job, &l);
 
 	if (r < 0) {
 		free(sort);
@@ -73,14 +73,14 @@ void tui_rows_unload(struct tui_view *v)
 	v->sums = NULL;
 	vec_free(&v->order);
 	vec_free(&v->lines);
-	v->m->release(v->m->ctx, &v->t);
+	tui_hist_free(v->t.own);
 	v->has_table = false;
 }
 
 const char *tui_rows_cell(const struct tui_view *v, uint32_t row, unsigned column, char *buf,
 			  size_t size)
 {
-	return v->m->cell(v->m->ctx, &v->t, row, column, buf, size);
+	return tui_hist_cell(v->t.own, row, column, buf, size);
 }
 
 uint64_t tui_rows_weight(const struct tui_view *v, uint32_t row)
@@ -317,7 +317,7 @@ static int grow_tree(void *ctx)
 	struct grow *g = ctx;
 	struct tui_view *v = g->v;
 
-	v->m->each_entry(v->m->ctx, &v->t, g->row, tui_rows_add_entry, v->tree[g->row].calls);
+	tui_hist_each_entry(v->t.own, g->row, tui_rows_add_entry, v->tree[g->row].calls);
 	calls_open(v->tree[g->row].calls, CALLS_ROOT);
 	return 0;
 }
@@ -331,7 +331,7 @@ void tui_rows_open(struct tui_view *v, uint32_t row, bool on)
 	v->open[row] = on;
 	if (on && !v->row[row].inner && !v->tree[row].calls) {
 		v->tree[row].calls = calls_new(v->t.names, v->t.inwards);
-		tui_busy("Collecting call chains", NULL, grow_tree, &g);
+		tui_busy("Collecting call chains", grow_tree, &g);
 	}
 }
 

@@ -135,9 +135,6 @@ void tui_cursor(int y, int x);
  * Runs fn(ctx) beside the screen: where it takes long, a box says so, and
  * Ctrl-C still works. Returns what fn returned.
  */
-struct tui_progress {
-	_Atomic size_t done, all; /* all 0: not known */
-};
-int tui_busy(const char *what, const struct tui_progress *p, int (*fn)(void *ctx), void *ctx);
+int tui_busy(const char *what, int (*fn)(void *ctx), void *ctx);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "calc/profile/names.h"
 #include "calc/rows/annotate.h"
+#include "calc/rows/hist.h"
 #include "calc/stacks/calls.h"
 #include "calc/table/table.h"
 #include "sym/disasm/srctext.h"
@@ -69,8 +70,31 @@ struct tui_table {
 	int thread_column, dso_column; /* which of them to zoom by; -1: none */
 	const struct tui_row *row;
 	size_t n_rows;
-	void *own; /* the model's */
+	struct tui_hist *own; /* what it was made of; NULL: it has only names */
 };
+
+struct tui_hist_opts {
+	struct cells_opts cells; /* its columns are copied */
+	struct hist_opts hist;
+	bool chains;
+	bool tree; /* a level for each key, as --hierarchy has it */
+	/* By type: in whose table it is shown (see tui_model); NULL: each in its own. */
+	const uint32_t *leader;
+	unsigned order_member; /* the group's event that decides the order; 0: the leader */
+	bool forced_group;     /* events that did not count together */
+	/* Called when the table is released, for what the names belong to; NULL: nothing. */
+	void (*drop)(void *ctx);
+	void *ctx;
+};
+/* --- view/tui/hist.c: makes the hist and its table --- */
+void tui_hist_make(const struct names *n, const struct tui_hist_opts *o, struct tui_table *ret);
+void tui_hist_free(struct tui_hist *o); /* NULL is fine */
+const char *tui_hist_cell(const struct tui_hist *o, size_t row, unsigned column, char *buf,
+			  size_t size);
+/* Every entry of the profile that counts for a row, and where in its chain the row is (-1: at its
+ * inner end). */
+void tui_hist_each_entry(const struct tui_hist *o, size_t row,
+			 void (*fn)(void *to, size_t entry, int64_t at), void *to);
 
 struct tui_query {
 	uint32_t type;
@@ -79,25 +103,15 @@ struct tui_query {
 	bool refresh;	  /* live views: what has come since the last time too */
 };
 
-struct tui_progress;
-
 struct tui_model {
 	void *ctx;
 	const char *name; /* of the recording */
 	const struct trace *trace;
 	/* By type: the event in whose table it is shown; NULL: each has one of its own. */
 	const uint32_t *leader;
-	const struct tui_progress *progress; /* of make; may be NULL */
 
 	/* May take long; is called beside the screen. On failure *ret is untouched. */
 	int (*make)(void *ctx, const struct tui_query *q, struct tui_table *ret, struct err *e);
-	void (*release)(void *ctx, struct tui_table *t);
-	const char *(*cell)(void *ctx, const struct tui_table *t, size_t row, unsigned column,
-			    char *buf, size_t size);
-	/* Every entry of the profile that counts for a row, and where in its chain the row is
-	 * (-1: at its inner end). */
-	void (*each_entry)(void *ctx, const struct tui_table *t, size_t row,
-			   void (*fn)(void *to, size_t entry, int64_t at), void *to);
 	/* What the recording says of itself, one thing a line. The caller frees it. NULL: nothing.
 	 */
 	char *(*header)(void *ctx);
@@ -139,7 +153,7 @@ int tui_top(const struct tui_model *m, struct err *e);
 /*
  * Annotated functions alone, beginning with the one that choose (called once, with the
  * first table) answers; CALLS_NONE with e filled when there is none. The model needs only
- * make and release.
+ * make.
  */
 typedef uint32_t tui_choose_fn(void *ctx, const struct tui_table *t, struct err *e);
 int tui_annotate(const struct tui_model *m, tui_choose_fn *choose, struct err *e);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/report/tui_hist.h"
+/* Rows of a hist as a table of the interface. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "calc/rows/hier.h"
+#include "view/tui/tui.h"
 
-struct own {
+struct tui_hist {
 	struct columns columns;
 	struct cells cells;
 	struct hist h;
@@ -31,7 +32,7 @@ static const char *tui_hist_title(const struct column *c)
 }
 
 /* A tree's one column: the titles of its levels. */
-static const char *tree_title(struct own *o)
+static const char *tree_title(struct tui_hist *o)
 {
 	const struct hier *t = &o->hier;
 
@@ -45,7 +46,7 @@ static const char *tree_title(struct own *o)
 	return strbuf_str(&o->title);
 }
 
-static void fill_table(struct tui_table *t, struct own *o, bool chains)
+static void fill_table(struct tui_table *t, struct tui_hist *o, bool chains)
 {
 	const struct hist *h = &o->h;
 
@@ -82,7 +83,7 @@ static void fill_table(struct tui_table *t, struct own *o, bool chains)
 }
 
 /* Where a sum is beside those that every table has; key: which it is. */
-static void add_sum(struct tui_table *t, struct own *o, const struct hist *of, enum key key,
+static void add_sum(struct tui_table *t, struct tui_hist *o, const struct hist *of, enum key key,
 		    const char *name, int behind)
 {
 	size_t n = o->n_rows;
@@ -108,7 +109,7 @@ static void add_sum(struct tui_table *t, struct own *o, const struct hist *of, e
 }
 
 /* Sums behind each other, as the table's are. */
-static void pack_sums(struct tui_table *t, struct own *o)
+static void pack_sums(struct tui_table *t, struct tui_hist *o)
 {
 	for (size_t i = 0; i < o->n_rows; i++)
 		memmove(&o->sums[i * t->n_sums], &o->sums[i * TUI_SUMS],
@@ -116,7 +117,7 @@ static void pack_sums(struct tui_table *t, struct own *o)
 	t->sums = o->sums;
 }
 
-static void add_sums(struct tui_table *t, struct own *o, const struct hist *h, unsigned order)
+static void add_sums(struct tui_table *t, struct tui_hist *o, const struct hist *h, unsigned order)
 {
 	bool leader = h == &o->h;
 	int first = (int)t->n_sums;
@@ -140,7 +141,7 @@ static void add_sums(struct tui_table *t, struct own *o, const struct hist *h, u
 	}
 }
 
-static void name_events(struct tui_table *t, struct own *o, bool forced)
+static void name_events(struct tui_table *t, struct tui_hist *o, bool forced)
 {
 	const struct event_type *types = o->cells.names->profile->trace->types;
 
@@ -151,7 +152,7 @@ static void name_events(struct tui_table *t, struct own *o, bool forced)
 	t->events = strbuf_str(&o->events);
 }
 
-static void fill_sums(struct tui_table *t, struct own *o, const struct tui_hist_opts *to)
+static void fill_sums(struct tui_table *t, struct tui_hist *o, const struct tui_hist_opts *to)
 {
 	o->sums = mem_alloc((o->n_rows * TUI_SUMS + 1) * sizeof(*o->sums));
 	t->order_sum = -1;
@@ -168,7 +169,7 @@ static void fill_sums(struct tui_table *t, struct own *o, const struct tui_hist_
 }
 
 /* The group's other events beside the leader's rows. */
-static void add_members(struct own *o, const struct tui_hist_opts *to)
+static void add_members(struct tui_hist *o, const struct tui_hist_opts *to)
 {
 	size_t n_types = o->cells.names->profile->trace->n_types;
 	AUTO_FREE struct hist *member = mem_alloc((n_types + 1) * sizeof(*member));
@@ -205,7 +206,8 @@ static bool above(const struct hier *t, unsigned depth, unsigned column)
 	return false;
 }
 
-static void add_nodes(struct own *o, uint32_t node, uint32_t parent, const struct column *symbol)
+static void add_nodes(struct tui_hist *o, uint32_t node, uint32_t parent,
+		      const struct column *symbol)
 {
 	const struct hier *t = &o->hier;
 
@@ -225,7 +227,7 @@ static void add_nodes(struct own *o, uint32_t node, uint32_t parent, const struc
 	}
 }
 
-static void add_rows(struct own *o, const struct column *symbol)
+static void add_rows(struct tui_hist *o, const struct column *symbol)
 {
 	o->row = mem_alloc((o->h.rows.n + 1) * sizeof(*o->row));
 	o->n_rows = o->h.rows.n;
@@ -238,7 +240,7 @@ static void add_rows(struct own *o, const struct column *symbol)
 
 void tui_hist_make(const struct names *n, const struct tui_hist_opts *to, struct tui_table *ret)
 {
-	struct own *o = mem_alloc(sizeof(*o));
+	struct tui_hist *o = mem_alloc(sizeof(*o));
 	struct cells_opts co = to->cells;
 	const struct column *symbol;
 
@@ -265,11 +267,10 @@ void tui_hist_make(const struct names *n, const struct tui_hist_opts *to, struct
 	fill_sums(ret, o, to);
 }
 
-void tui_hist_release(void *ctx, struct tui_table *t)
+void tui_hist_free(struct tui_hist *o)
 {
-	struct own *o = t->own;
-
-	(void)ctx;
+	if (!o)
+		return;
 	if (o->tree)
 		hier_free(&o->hier);
 	strbuf_free(&o->title);
@@ -285,7 +286,7 @@ void tui_hist_release(void *ctx, struct tui_table *t)
 }
 
 /* A tree's row: the texts of its level, or what it has of a key. */
-static const char *node_cell(const struct own *o, size_t row, unsigned column, char *buf,
+static const char *node_cell(const struct tui_hist *o, size_t row, unsigned column, char *buf,
 			     size_t size)
 {
 	const struct hier *t = &o->hier;
@@ -307,13 +308,11 @@ static const char *node_cell(const struct own *o, size_t row, unsigned column, c
 	return buf;
 }
 
-const char *tui_hist_cell(void *ctx, const struct tui_table *t, size_t row, unsigned column,
-			  char *buf, size_t size)
+const char *tui_hist_cell(const struct tui_hist *o, size_t row, unsigned column, char *buf,
+			  size_t size)
 {
-	const struct own *o = t->own;
 	const struct hist_row *r;
 
-	(void)ctx;
 	if (o->tree)
 		return node_cell(o, row, column, buf, size);
 	r = &o->h.rows.data[row];
@@ -335,20 +334,18 @@ static void on_row(void *ctx, uint32_t row, int64_t at)
 		c->fn(c->to, c->entry, at);
 }
 
-void tui_hist_each_entry(void *ctx, const struct tui_table *t, size_t row,
+void tui_hist_each_entry(const struct tui_hist *o, size_t row,
 			 void (*fn)(void *to, size_t entry, int64_t at), void *to)
 {
-	const struct own *o = t->own;
-	const struct profile *p = t->names->profile;
+	const struct profile *p = o->cells.names->profile;
 	struct collect c = { .row = (uint32_t)row, .fn = fn, .to = to };
 	struct hist_walk w;
 
-	(void)ctx;
 	if (o->tree)
 		c.row = o->hier.node[o->node[row]].row;
 	hist_walk_init(&w, &o->h, NULL);
 	for (c.entry = 0; c.entry < p->entries.n; c.entry++)
-		if (p->entries.data[c.entry].type == t->type)
+		if (p->entries.data[c.entry].type == o->h.opts.type)
 			hist_walk(&w, c.entry, on_row, &c);
 	hist_walk_free(&w);
 }
