@@ -32,4 +32,10 @@ const char *term_code(enum term_style s);
 /* Columns of f, or fallback where it is no terminal. */
 unsigned term_width(FILE *f, unsigned fallback);
 
+/* Hot shares stand out, with perf's limits. */
+static inline enum term_style term_heat(double percent)
+{
+	return percent >= 5 ? TERM_RED : percent > 0.5 ? TERM_GREEN : TERM_RESET;
+}
+
 #endif

@@ -153,4 +153,10 @@ void profile_builder_wants(const struct profile_builder *b, struct tasks_wanted 
 void profile_builder_move(struct profile_builder *b, const struct tasks_moved *m);
 void profile_builder_free(struct profile_builder *b);
 
+/* A part of all, in percent. */
+static inline double profile_percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
 #endif

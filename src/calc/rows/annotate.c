@@ -379,7 +379,7 @@ static double percent_of(enum annotate_percent kind, struct annotate_hits part,
 	struct annotate_hits of = global ? all : local;
 	uint64_t whole = hits ? of.count : of.weight;
 
-	return whole ? 100.0 * (double)(hits ? part.count : part.weight) / (double)whole : 0;
+	return profile_percent(hits ? part.count : part.weight, whole);
 }
 
 double annotate_percent_more(const struct annotate *a, unsigned event, size_t insn,

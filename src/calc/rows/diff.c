@@ -15,9 +15,7 @@ static uint64_t total(const struct diff *d, unsigned recording)
 
 double diff_share(const struct diff *d, const struct diff_row *r, unsigned recording)
 {
-	uint64_t all = total(d, recording);
-
-	return all ? (double)r->period[recording] * 100.0 / (double)all : 0;
+	return profile_percent(r->period[recording], total(d, recording));
 }
 
 double diff_delta(const struct diff *d, const struct diff_row *r, unsigned recording)

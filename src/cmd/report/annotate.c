@@ -297,8 +297,8 @@ static void tell_left_out(struct work *w, uint64_t total)
 				     l->n == 1	 ? " is"
 				     : l->n == 2 ? " other function are"
 						 : " other functions are",
-				     total ? 100.0 * (double)l->weight / (double)total : 0,
-				     l->why.msg, l->why.hint[0] ? "\n  hint: " : "", l->why.hint);
+				     profile_percent(l->weight, total), l->why.msg,
+				     l->why.hint[0] ? "\n  hint: " : "", l->why.hint);
 	}
 	vec_free(&w->left_out);
 }

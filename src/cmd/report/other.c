@@ -54,8 +54,7 @@ int report_stats(struct load *l, const struct report_args *a, struct err *e)
 	for (uint32_t i = 1; i < ARRAY_SIZE(s.by_kind); i++)
 		if (records_name(i) && (s.by_kind[i] || !a->skip_empty))
 			printf("%16s events: %10" PRIu64 "  (%4.1f%%)\n", records_name(i),
-			       s.by_kind[i],
-			       s.all ? 100.0 * (double)s.by_kind[i] / (double)s.all : 0.0);
+			       s.by_kind[i], profile_percent(s.by_kind[i], s.all));
 	for (size_t i = 0; i < t->n_types; i++) {
 		if (!l->profile.total[i].all_count && a->skip_empty)
 			continue;

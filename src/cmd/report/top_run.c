@@ -130,7 +130,7 @@ static int top_run_show(struct top *t, struct err *e)
 		.event = t->event,
 		.whom = t->whom,
 		.rate = seconds > 0 ? (double)t->samples / seconds : 0,
-		.kernel = t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0,
+		.kernel = profile_percent(t->kernel, t->samples),
 		.lost = t->m.source->trace->losses.lost_events,
 		.relative = a->percentage && strcmp(a->percentage, "relative") == 0,
 		.tree = a->hierarchy,

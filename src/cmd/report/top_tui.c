@@ -45,8 +45,8 @@ static void top_tui_entitle(struct state *s)
 
 	s->rate = seconds > 0 ? (double)t->samples / seconds : 0;
 	snprintf(s->title, sizeof(s->title), "%.0f samples/s  kernel %.1f%%  %s  (%s)%s%.0llu",
-		 s->rate, t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0, t->event,
-		 t->whom, lost ? "  lost: " : "", (unsigned long long)lost);
+		 s->rate, profile_percent(t->kernel, t->samples), t->event, t->whom,
+		 lost ? "  lost: " : "", (unsigned long long)lost);
 	t->samples = t->kernel = 0;
 	t->since = loop_now();
 }

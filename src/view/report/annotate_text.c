@@ -59,14 +59,9 @@ static void heading(const struct out *o)
 	putc('\n', o->f);
 }
 
-static enum term_style heat(double percent)
-{
-	return percent >= 5 ? TERM_RED : percent > 0.5 ? TERM_GREEN : TERM_RESET;
-}
-
 static void annotate_text_number(const struct out *o, double p, uint64_t count, uint64_t weight)
 {
-	enum term_style c = heat(p);
+	enum term_style c = term_heat(p);
 
 	if (c != TERM_RESET)
 		fputs(term_style(o->f, c), o->f);
@@ -219,11 +214,11 @@ static void line_summary(const struct out *o)
 		if (most <= 0.5 || l->file == SYMBOLS_NONE)
 			continue;
 		any = true;
-		fprintf(o->f, "%s%8.2f%s", term_style(o->f, heat(l->percent)), l->percent,
+		fprintf(o->f, "%s%8.2f%s", term_style(o->f, term_heat(l->percent)), l->percent,
 			term_style(o->f, TERM_RESET));
 		for (unsigned k = 0; k < n_more; k++)
-			fprintf(o->f, "%s%8.2f%s", term_style(o->f, heat(l->more[k])), l->more[k],
-				term_style(o->f, TERM_RESET));
+			fprintf(o->f, "%s%8.2f%s", term_style(o->f, term_heat(l->more[k])),
+				l->more[k], term_style(o->f, TERM_RESET));
 		fprintf(o->f, " %s:%u\n",
 			short_name(o, symbols_text(o->a->names->symbols, l->file)), l->line);
 	}

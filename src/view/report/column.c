@@ -16,23 +16,16 @@ bool report_shown(const struct hist *h, const struct column *c)
 	return !c->hidden && column_applies(c, h->opts.type);
 }
 
-static double share_of(const struct hist *h, bool relative, uint64_t weight)
-{
-	uint64_t all = hist_total(h, relative);
-
-	return all ? 100.0 * (double)weight / (double)all : 0;
-}
-
 double report_share(const struct report_style *s, const struct hist *h, const struct hist_row *r,
 		    enum key key)
 {
-	return share_of(h, s->relative, hist_sum(h, r, key));
+	return profile_percent(hist_sum(h, r, key), hist_total(h, s->relative));
 }
 
 double report_row_share(const struct report_style *s, const struct hist *h,
 			const struct hist_row *r)
 {
-	return share_of(h, s->relative, hist_weight(h, r));
+	return profile_percent(hist_weight(h, r), hist_total(h, s->relative));
 }
 
 /* Room for one number of a sum. */
@@ -239,7 +232,7 @@ static void put_hundredths(struct strbuf *b, int width, double p)
 /* Hot rows stand out on a terminal, with perf's limits. Returns the width without colours. */
 static int put_share(struct strbuf *b, bool color, int width, double p)
 {
-	enum term_style c = p >= 5 ? TERM_RED : p > 0.5 ? TERM_GREEN : TERM_RESET;
+	enum term_style c = term_heat(p);
 	size_t from;
 
 	if (!color || c == TERM_RESET) {

@@ -107,7 +107,7 @@ static void diff_text_put_number(const struct printing *p, const struct diff_row
 {
 	char buf[128] = " ";
 	double share = c->kind == BASELINE && r->has[0] ? diff_share(p->d, r, 0) : 0;
-	enum term_style color = share >= 5 ? TERM_RED : share > 0.5 ? TERM_GREEN : TERM_RESET;
+	enum term_style color = term_heat(share);
 
 	switch (c->kind) {
 	case BASELINE:

@@ -43,8 +43,8 @@ static void bars(const struct tree *t, int levels)
 static void report_graph_put_value(const struct tree *t, uint64_t weight, uint64_t count,
 				   uint64_t total)
 {
-	double p = total ? (double)weight * 100.0 / (double)total : 0;
-	enum term_style c = p >= 5 ? TERM_RED : p > 0.5 ? TERM_GREEN : TERM_RESET;
+	double p = profile_percent(weight, total);
+	enum term_style c = term_heat(p);
 
 	switch (t->g->opts.value) {
 	case GRAPH_PERIOD: strbuf_printf(t->b, "%" PRIu64, weight); break;

@@ -56,11 +56,6 @@ static const char *tui_around_text(void *ctx, size_t i, char *buf, size_t size)
 	return tui_tree_name(a->t->names, tui_around_at(a, i)->frame, buf, size);
 }
 
-static double tui_around_percent(const struct around *a, uint64_t weight)
-{
-	return a->t->total ? 100.0 * (double)weight / (double)a->t->total : 0;
-}
-
 static void tui_around_draw(void *ctx)
 {
 	struct around *a = ctx;
@@ -85,13 +80,13 @@ static void tui_around_draw(void *ctx)
 		size_t k = a->list.top + (size_t)i;
 		const struct function *f = tui_around_at(a, k);
 		bool middle = k == a->callers.n;
-		double p = tui_around_percent(a, f->total);
+		double p = profile_percent(f->total, a->t->total);
 
 		l = tui_line(2 + i, k == a->list.at);
 		tui_printf(&l, tui_heat(p), " %8.2f%%  ", p);
 		if (middle)
-			tui_printf(&l, tui_heat(tui_around_percent(a, f->self)), "%8.2f%%  ",
-				   tui_around_percent(a, f->self));
+			tui_printf(&l, tui_heat(profile_percent(f->self, a->t->total)), "%8.2f%%  ",
+				   profile_percent(f->self, a->t->total));
 		else
 			tui_put(&l, TUI_PLAIN, "           ");
 		tui_put(&l, TUI_ARROW,

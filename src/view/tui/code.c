@@ -232,7 +232,7 @@ void tui_code_draw(void *code)
 	snprintf(left, sizeof(left), "%s  %s", c->a.function,
 		 names_dso(c->a.names, c->a.names->frames.data[c->a.frame].dso));
 	snprintf(right, sizeof(right), "%" PRIu64 " samples, %.2f%% of all ", c->a.count,
-		 c->a.all_weight ? 100.0 * (double)c->a.weight / (double)c->a.all_weight : 0);
+		 profile_percent(c->a.weight, c->a.all_weight));
 	tui_title(left, right);
 	l = tui_line(1, false);
 	for (unsigned k = 0; k <= c->a.n_more; k++)

@@ -114,13 +114,10 @@ static void tui_panes_follow(struct panes *p)
 	list_tree(p);
 }
 
-static double tui_panes_percent(const struct panes *p, uint64_t weight)
+static void tui_panes_share(const struct panes *p, struct tui_line *l, uint64_t weight)
 {
-	return p->t->total ? 100.0 * (double)weight / (double)p->t->total : 0;
-}
+	double v = profile_percent(weight, p->t->total);
 
-static void tui_panes_share(struct tui_line *l, double v)
-{
 	tui_printf(l, tui_heat(v), "%6.2f%% ", v);
 }
 
@@ -156,8 +153,8 @@ static void draw_functions(struct panes *p, struct place at)
 		struct tui_line l = tui_line_in(at.y + 1 + i, at.x, at.width,
 						k == list->at && p->focus == FUNCTIONS);
 
-		tui_panes_share(&l, tui_panes_percent(p, f->self));
-		tui_panes_share(&l, tui_panes_percent(p, f->total));
+		tui_panes_share(p, &l, f->self);
+		tui_panes_share(p, &l, f->total);
 		tui_put_found(&l, k == list->at ? TUI_BOLD : TUI_PLAIN,
 			      tui_panes_name_of(p, f->frame, buf, sizeof(buf)), &p->base.search);
 		tui_fill(&l, TUI_PLAIN);
@@ -177,7 +174,7 @@ static void draw_callers(struct panes *p, struct place at)
 		struct tui_line l = tui_line_in(at.y + 1 + i, at.x, at.width,
 						k == list->at && p->focus == CALLERS);
 
-		tui_panes_share(&l, tui_panes_percent(p, p->callers.data[k].total));
+		tui_panes_share(p, &l, p->callers.data[k].total);
 		tui_put(&l, TUI_PLAIN,
 			tui_panes_name_of(p, p->callers.data[k].frame, buf, sizeof(buf)));
 		tui_fill(&l, TUI_PLAIN);

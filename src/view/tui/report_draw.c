@@ -59,8 +59,7 @@ static void tui_report_draw_title(const struct tui_view *v)
 	if (v->percent_limit > 0)
 		strbuf_printf(&b, ", from %g%%", v->percent_limit);
 	if (v->zooms.n || v->filter[0] || v->percent_limit > 0)
-		strbuf_printf(&b, " (%.2f%%%s)",
-			      v->t.total ? 100.0 * (double)v->shown_self / (double)v->t.total : 0,
+		strbuf_printf(&b, " (%.2f%%%s)", profile_percent(v->shown_self, v->t.total),
 			      v->relative ? " = 100%" : "");
 	if (tui_columns(b.data) + (int)total.n + tui_columns(right) + 4 <= tui_width())
 		strbuf_puts(&b, strbuf_str(&total));

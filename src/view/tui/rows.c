@@ -95,9 +95,7 @@ int tui_rows_indent(const struct tui_view *v, uint32_t row)
 
 double tui_rows_percent(const struct tui_view *v, uint64_t weight)
 {
-	uint64_t all = v->relative && v->shown_most ? v->shown_most : v->t.total;
-
-	return all ? 100.0 * (double)weight / (double)all : 0;
+	return profile_percent(weight, v->relative && v->shown_most ? v->shown_most : v->t.total);
 }
 
 static bool heavy(const struct tui_view *v, uint32_t row)

@@ -80,11 +80,6 @@ static bool is_share(const struct tui_view *v, unsigned sum, uint64_t *of)
 	return true;
 }
 
-static double tui_sums_share(uint64_t value, uint64_t of)
-{
-	return of ? 100.0 * (double)value / (double)of : 0;
-}
-
 void tui_sums_draw(const struct tui_view *v, struct tui_line *l, uint32_t row)
 {
 	unsigned sum[TUI_SORT_TEXT], n = tui_sums_shown(v, sum);
@@ -94,8 +89,8 @@ void tui_sums_draw(const struct tui_view *v, struct tui_line *l, uint32_t row)
 		int width = tui_sums_width(v, sum[i]);
 
 		if (is_share(v, sum[i], &of))
-			tui_printf(l, tui_heat(tui_sums_share(value, of)), "%*.2f%%  ", width - 1,
-				   tui_sums_share(value, of));
+			tui_printf(l, tui_heat(profile_percent(value, of)), "%*.2f%%  ", width - 1,
+				   profile_percent(value, of));
 		else
 			tui_printf(l, TUI_PLAIN, "%*" PRIu64 "  ", width, value);
 	}
@@ -110,7 +105,7 @@ void tui_sums_print(const struct tui_view *v, FILE *f, uint32_t row)
 		int width = tui_sums_width(v, sum[i]);
 
 		if (is_share(v, sum[i], &of))
-			fprintf(f, "  %*.2f%%", width - 1, tui_sums_share(value, of));
+			fprintf(f, "  %*.2f%%", width - 1, profile_percent(value, of));
 		else
 			fprintf(f, "  %*" PRIu64, width + 1, value);
 	}

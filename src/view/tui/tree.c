@@ -160,7 +160,7 @@ static char tui_tree_mark(struct tui_tree *t, const struct tui_tree_line *line)
 
 static double tui_tree_share(const struct tui_tree *t, uint32_t node, uint64_t total)
 {
-	return total ? 100.0 * (double)calls_get(t->calls, node)->weight / (double)total : 0;
+	return profile_percent(calls_get(t->calls, node)->weight, total);
 }
 
 void tui_tree_draw(struct tui_line *l, struct tui_tree *t, const struct names *n,
