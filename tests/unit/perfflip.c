@@ -72,7 +72,7 @@ static void report(struct source *s, struct symbols *symbols, FILE *nowhere)
 			struct graphs g;
 			struct hist h;
 
-			hist_make(&h, &c, &ho);
+			hist_make(&h, &c, &ho, NULL, 0);
 			graphs_make(&h, &go, &g);
 			report_text(nowhere, &style, &h, &g);
 			graphs_free(&g);

@@ -124,9 +124,12 @@ static void sum_modes(struct hist *h)
 	}
 }
 
-void hist_make(struct hist *h, const struct cells *c, const struct hist_opts *o)
+static void make_one(struct hist *h, const struct cells *c, const struct hist_opts *o)
 {
+	unsigned has = c->names->profile->trace->types[o->type].has;
+
 	*h = (struct hist){ .cells = c, .opts = *o };
+	h->opts.use_chains = o->use_chains && (has & EVENT_HAVE_CHAIN);
 	choose_index(h);
 	hist_sum_up(h);
 	if (hist_has_modes(h))
@@ -168,11 +171,20 @@ static void add_dummies(struct hist *h)
 	map_free(&seen);
 }
 
-void hist_group(struct hist *h, struct hist *others, unsigned n, unsigned sort_member)
+void hist_make(struct hist *h, const struct cells *c, const struct hist_opts *o,
+	       const uint32_t *leader, unsigned sort_member)
 {
-	h->member = mem_dup(others, n * sizeof(*others));
-	h->n_members = n;
-	h->sort_member = sort_member <= n ? sort_member : 0;
+	size_t n_types = c->names->profile->trace->n_types;
+	struct hist_opts mo = *o;
+
+	make_one(h, c, o);
+	h->member = mem_alloc((n_types + 1) * sizeof(*h->member));
+	for (mo.type = 0; leader && mo.type < n_types; mo.type++)
+		if (mo.type != o->type && leader[mo.type] == o->type)
+			make_one(&h->member[h->n_members++], c, &mo);
+	if (!h->n_members)
+		return;
+	h->sort_member = sort_member <= h->n_members ? sort_member : 0;
 	add_dummies(h);
 	pair_rows(h);
 	hist_order(h);

@@ -68,10 +68,13 @@ struct hist {
 	struct index index;	   /* instead of it */
 };
 
-/* The profile must have been made by at least what the columns need: see cells_needs. */
-void hist_make(struct hist *h, const struct cells *c, const struct hist_opts *o);
-/* Put the others' rows beside h's, with rows of nothing for what h has not; takes them over. */
-void hist_group(struct hist *h, struct hist *others, unsigned n, unsigned sort_member);
+/*
+ * The profile must have been made by at least what the columns need: see cells_needs. leader: by
+ * type, the event beside whose rows it is shown, with rows of nothing for what that has not; NULL:
+ * each is alone. sort_member: the one whose sums decide the order, as in struct hist.
+ */
+void hist_make(struct hist *h, const struct cells *c, const struct hist_opts *o,
+	       const uint32_t *leader, unsigned sort_member);
 void hist_free(struct hist *h);
 
 /* The sum a column shows (KEY_CHILDREN ... KEY_PERIOD), as a weight or count. */

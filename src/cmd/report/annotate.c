@@ -336,20 +336,6 @@ static void find_leaders(struct work *w)
 						   : i;
 }
 
-/* Functions that only the group's other events hit have rows, too. */
-static void add_group(const struct work *w, const struct cells *cells, struct hist *h)
-{
-	size_t n_types = w->load.source->trace->n_types;
-	AUTO_FREE struct hist *member = mem_alloc((n_types + 1) * sizeof(*member));
-	unsigned n = 0;
-
-	for (uint32_t i = 0; i < n_types; i++)
-		if (i != h->opts.type && w->leader[i] == h->opts.type)
-			hist_make(&member[n++], cells, &(struct hist_opts){ .type = i });
-	if (n)
-		hist_group(h, member, n, 0);
-}
-
 /* How it is shown: as text, and at first on a terminal. */
 static struct annotate_style style_of(const struct work *w)
 {
@@ -389,8 +375,8 @@ static int annotate_print_all(struct work *w, uint32_t type, unsigned *found, st
 	if (r < 0)
 		return r;
 	cells_make(&cells, &w->load.names, &(struct cells_opts){ .columns = &columns });
-	hist_make(&h, &cells, &(struct hist_opts){ .type = type });
-	add_group(w, &cells, &h);
+	/* functions that only the group's other events hit have rows, too */
+	hist_make(&h, &cells, &(struct hist_opts){ .type = type }, w->leader, 0);
 	for (size_t i = 0; r == 0 && i < h.rows.n; i++) {
 		const struct hist_row *row = &h.rows.data[i];
 		struct annotate ann;

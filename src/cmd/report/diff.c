@@ -196,7 +196,7 @@ static int load_side(struct comparing *c, unsigned n, struct err *e)
 	s->hist = mem_alloc((t->n_types + 1) * sizeof(*s->hist));
 	for (uint32_t i = 0; i < t->n_types; i++)
 		hist_make(&s->hist[i], &s->cells,
-			  &(struct hist_opts){ .type = i, .site_wanted = s->site_wanted });
+			  &(struct hist_opts){ .type = i, .site_wanted = s->site_wanted }, NULL, 0);
 	s->ready = true;
 	if (s->load.note)
 		command_note("%s: %s", c->file[n], s->load.note);

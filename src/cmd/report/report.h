@@ -59,6 +59,7 @@ struct report {
 	bool chains; /* samples have call chains */
 	bool children, graphs, caller;
 	bool *site_wanted;
+	uint32_t *leader; /* by type: the event beside whose rows it is shown */
 	bool without_idle;
 	struct idle idle; /* what was left out */
 	uint64_t quantum;
@@ -87,8 +88,8 @@ int report_tui_run(struct report *r, struct err *e);
 /* Did events count together when they were recorded? */
 bool report_has_groups(const struct trace *t);
 
-/* The leader of the event's group; its own number when it is alone or groups are not wanted. */
-uint32_t report_leader(const struct report *r, uint32_t type);
+/* Sets leader. */
+void report_find_leaders(struct report *r);
 
 /* Prints all that cells hold, and how the report ends. */
 int report_show(struct report *r, struct err *e);

@@ -415,6 +415,7 @@ static int report_samples(struct report *r, struct err *e)
 	if (code < 0)
 		return code;
 	r->load.socket_wanted = a->socket;
+	report_find_leaders(r);
 	r->without_idle = leaves_idle_out(r);
 	if (wants_tui(r))
 		return report_tui_run(r, e);
@@ -467,6 +468,7 @@ int report_run(struct report_args *a, struct err *e)
 		regfree(&r.parent);
 	if (r.has_callees)
 		regfree(&r.callees);
+	free(r.leader);
 	load_free(&r.load);
 	return code;
 }

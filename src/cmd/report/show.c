@@ -16,21 +16,6 @@ bool report_has_groups(const struct trace *t)
 	return false;
 }
 
-static void make_hist(struct report *r, uint32_t type, struct hist *h)
-{
-	unsigned has = r->load.source->trace->types[type].has;
-	struct hist_opts o = { .type = type,
-			       .children = r->children,
-			       .caller = r->caller,
-			       .use_chains = r->graphs && (has & EVENT_HAVE_CHAIN),
-			       .hide_unresolved = r->a->hide_unresolved,
-			       .exclude_other = r->a->exclude_other,
-			       .site_wanted = r->site_wanted,
-			       .symbol_part = r->a->symbol_part };
-
-	hist_make(h, &r->cells, &o);
-}
-
 static void report_show_show(struct report *r, struct hist *h)
 {
 	const struct report_args *a = r->a;
@@ -53,7 +38,8 @@ static void report_show_show(struct report *r, struct hist *h)
 	r->shown++;
 }
 
-uint32_t report_leader(const struct report *r, uint32_t type)
+/* The leader of the event's group; its own number when it is alone or groups are not wanted. */
+static uint32_t leader_of(const struct report *r, uint32_t type)
 {
 	const struct trace *t = r->load.source->trace;
 
@@ -64,32 +50,42 @@ uint32_t report_leader(const struct report *r, uint32_t type)
 	return t->types[type].leader >= 0 ? (uint32_t)t->types[type].leader : type;
 }
 
+void report_find_leaders(struct report *r)
+{
+	size_t n = r->load.source->trace->n_types;
+
+	r->leader = mem_alloc((n + 1) * sizeof(*r->leader));
+	for (uint32_t i = 0; i < n; i++)
+		r->leader[i] = leader_of(r, i);
+}
+
 static bool is_empty(const struct report *r, uint32_t leader)
 {
 	for (uint32_t i = 0; i < r->load.source->trace->n_types; i++)
-		if (report_leader(r, i) == leader && r->load.profile.total[i].all_count)
+		if (r->leader[i] == leader && r->load.profile.total[i].all_count)
 			return false;
 	return true;
 }
 
 static void show_events(struct report *r)
 {
+	const struct report_args *a = r->a;
 	const struct trace *t = r->load.source->trace;
-	AUTO_FREE struct hist *members = mem_alloc((t->n_types + 1) * sizeof(*members));
+	struct hist_opts o = { .children = r->children,
+			       .caller = r->caller,
+			       .use_chains = r->graphs,
+			       .hide_unresolved = a->hide_unresolved,
+			       .exclude_other = a->exclude_other,
+			       .site_wanted = r->site_wanted,
+			       .symbol_part = a->symbol_part };
 
 	r->style.forced_group = !report_has_groups(t);
-	for (uint32_t i = 0; i < t->n_types; i++) {
+	for (o.type = 0; o.type < t->n_types; o.type++) {
 		struct hist h;
-		unsigned n = 0;
 
-		if (report_leader(r, i) != i || (r->a->skip_empty && is_empty(r, i)))
+		if (r->leader[o.type] != o.type || (a->skip_empty && is_empty(r, o.type)))
 			continue;
-		make_hist(r, i, &h);
-		for (uint32_t k = 0; k < t->n_types; k++)
-			if (k != i && report_leader(r, k) == i)
-				make_hist(r, k, &members[n++]);
-		if (n)
-			hist_group(&h, members, n, (unsigned)r->a->group_sort);
+		hist_make(&h, &r->cells, &o, r->leader, (unsigned)a->group_sort);
 		report_show_show(r, &h);
 		hist_free(&h);
 	}

@@ -65,20 +65,12 @@ bool top_shows_children(const struct top_args *a)
 /* The first event's rows, with those of its group beside them. */
 static void make_rows(struct top *t, const struct cells *c, const bool *sites, struct hist *ret)
 {
-	size_t n_types = t->m.source->trace->n_types;
-	AUTO_FREE struct hist *member = mem_alloc((n_types + 1) * sizeof(*member));
 	struct hist_opts o = { .children = top_shows_children(t->a),
 			       .caller = t->caller,
 			       .use_chains = t->a->chains && !t->a->no_graph,
 			       .site_wanted = sites };
-	unsigned n = 0;
 
-	hist_make(ret, c, &o);
-	for (o.type = 1; o.type < n_types; o.type++)
-		if (t->leader[o.type] == 0)
-			hist_make(&member[n++], c, &o);
-	if (n)
-		hist_group(ret, member, n, (unsigned)t->a->group_sort);
+	hist_make(ret, c, &o, t->leader, (unsigned)t->a->group_sort);
 	vec_each (&ret->rows, r)
 		r->hidden |= t->a->least > 0 && r->count < (uint64_t)t->a->least;
 	if (t->a->entries > 0 && (size_t)t->a->entries < ret->rows.n && !t->a->hierarchy)

@@ -28,9 +28,8 @@ struct batch {
 struct state {
 	struct report *r;
 	struct batch *newest;
-	uint32_t *leader; /* by type: whose rows it is shown in */
-	bool chains;	  /* the recording has some, and they are wanted */
-	char *counters;	  /* of threads (-T), to read with the header; NULL: not wanted */
+	bool chains;	/* the recording has some, and they are wanted */
+	char *counters; /* of threads (-T), to read with the header; NULL: not wanted */
 };
 
 static void batch_put(void *batch)
@@ -103,7 +102,7 @@ static int report_tui_make(void *ctx, const struct tui_query *q, struct tui_tabl
 					     .symbol_part = a->symbol_part },
 				   .chains = s->chains,
 				   .tree = a->hierarchy,
-				   .leader = s->leader,
+				   .leader = r->leader,
 				   .order_member = (unsigned)a->group_sort,
 				   .forced_group = !report_has_groups(r->load.source->trace),
 				   .drop = batch_put };
@@ -217,14 +216,11 @@ int report_tui_run(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
 	const struct trace *trace = r->load.source->trace;
-	AUTO_FREE uint32_t *leader = mem_alloc((trace->n_types + 1) * sizeof(*leader));
-	struct state s = { .r = r,
-			   .leader = leader,
-			   .chains = r->graphs && !report_has_no_frames(a) };
+	struct state s = { .r = r, .chains = r->graphs && !report_has_no_frames(a) };
 	struct tui_model m = { .ctx = &s,
 			       .name = input_path(a->load.input),
 			       .trace = trace,
-			       .leader = leader,
+			       .leader = r->leader,
 			       .make = report_tui_make,
 			       .header = report_tui_header,
 			       .ending = ending,
@@ -239,8 +235,6 @@ int report_tui_run(struct report *r, struct err *e)
 		code = read_counters(&s, e);
 	codestyle_apply(&a->code, &m);
 	m.note = s.counters ? "i shows the counters of the threads" : NULL;
-	for (uint32_t i = 0; i < trace->n_types; i++)
-		leader[i] = report_leader(r, i);
 	r->load.opts.quiet = true; /* the interface shows how far it is */
 	if (code == 0)
 		code = tui_report(&m, e);

@@ -168,24 +168,6 @@ static void fill_sums(struct tui_table *t, struct tui_hist *o, const struct tui_
 	pack_sums(t, o);
 }
 
-/* The group's other events beside the leader's rows. */
-static void add_members(struct tui_hist *o, const struct tui_hist_opts *to)
-{
-	size_t n_types = o->cells.names->profile->trace->n_types;
-	AUTO_FREE struct hist *member = mem_alloc((n_types + 1) * sizeof(*member));
-	unsigned n = 0;
-
-	for (uint32_t k = 0; to->leader && k < n_types; k++) {
-		struct hist_opts ho = to->hist;
-
-		ho.type = k;
-		if (k != to->hist.type && to->leader[k] == to->hist.type)
-			hist_make(&member[n++], &o->cells, &ho);
-	}
-	if (n)
-		hist_group(&o->h, member, n, to->order_member);
-}
-
 static struct tui_row tui_hist_row(const struct hist_row *row)
 {
 	return (struct tui_row){ .self = row->self,
@@ -247,8 +229,7 @@ void tui_hist_make(const struct names *n, const struct tui_hist_opts *to, struct
 	o->columns = *co.columns;
 	co.columns = &o->columns;
 	cells_make(&o->cells, n, &co);
-	hist_make(&o->h, &o->cells, &to->hist);
-	add_members(o, to);
+	hist_make(&o->h, &o->cells, &to->hist, to->leader, to->order_member);
 	o->drop = to->drop;
 	o->ctx = to->ctx;
 	symbol = columns_find(&o->columns, KEY_SYM);
