@@ -539,9 +539,9 @@ void annotate_functions(const char *input, void (*fn)(void *ctx, const char *nam
 	struct stat st;
 
 	a.load.no_debuginfod = a.quiet = true;
-	a.input = input ? input : "perf.data";
-	if (stat(a.input, &st) == 0 && st.st_size <= COMPLETE_MAX && open_work(&w, &a, NULL) == 0 &&
-	    count_work(&w, NULL) == 0)
+	a.load.input = input ? input : "perf.data";
+	if (stat(a.load.input, &st) == 0 && st.st_size <= COMPLETE_MAX &&
+	    open_work(&w, &a, NULL) == 0 && count_work(&w, NULL) == 0)
 		for (size_t i = 0; i < w.load.names.frames.n; i++) {
 			const char *name = names_function(&w.load.names, (uint32_t)i);
 
