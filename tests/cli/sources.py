@@ -159,6 +159,12 @@ else:
     same("report of three sums them", count(one, two, three), count(one) + count(two) + count(three))
     r = kymo(["flame", "-q", "-i", one, "-i", three, "-o", at.path("both.folded"), "--event-filter", "sched:sched_process_exit", "--counts"])
     check("flame of both", r.code == 0 and sum(int(x.split()[-1]) for x in at.read("both.folded").splitlines()) == count(one) + count(three), (r, at.read("both.folded"), count(one), count(three)))
+    # each keeps the names of the kernel's functions that it met
+    faults, calls = at.path("faults.data"), at.path("calls.data")
+    for f, what in ((faults, "faults=20000"), (calls, "getppid=20000")):
+        kymo(["record", "-q", "-e", "cpu-clock:k", "-F", "5000", "-o", f, "--", os.path.join(WORK, "known"), what])
+    names = lambda *files: set(kymo(["script", "-F", "ip,sym", *(x for f in files for x in ("-i", f))]).out.splitlines())
+    same("all names of both", names(faults, calls), names(faults) | names(calls))
     r = kymo(["script", "-i", one, "-i", other])
     check("clocks that differ are refused", r.code == 1 and "they do not say how far" in r.err and "-C mono" in r.err, r)
     r = kymo(["report", "-i", one, "-i", a])

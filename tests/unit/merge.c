@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "calc/read/merge.h"
+#include "calc/read/merge_kallsyms.h"
 #include "tap.h"
 #include "view/ftrace/text.h"
 
@@ -310,8 +311,33 @@ static void lines(void)
 	strbuf_free(&text);
 }
 
+/* Each recording keeps the symbols it needs: '-' where a function ends. */
+static void kernel_names(void)
+{
+	static const char *const kept[] = {
+		"1000 T f\n1010 - \n3000 T h\n3000 t h_too\n3020 - \nno line\n5000 t m\t[mod]\n",
+		"1010 T g\n1040 - \n3000 T another\n3020 t i", NULL
+	};
+	struct trace t = { 0 }, from[ARRAY_SIZE(kept)] = { 0 };
+	const struct trace *all[ARRAY_SIZE(kept)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		from[i].info.kallsyms = kept[i];
+		from[i].info.kallsyms_size = kept[i] ? strlen(kept[i]) : 0;
+		all[i] = &from[i];
+	}
+	merge_kallsyms(&t, all, ARRAY_SIZE(all));
+	CHECK_STR(t.info.kallsyms, "1000 T f\n1010 T g\n1040 - \n3000 T h\n3000 t h_too\n"
+				   "3020 t i\n5000 t m\t[mod]\n");
+	CHECK_INT(t.info.kallsyms_size, strlen(t.info.kallsyms));
+	merge_kallsyms(&t, &all[2], 1);
+	CHECK(!t.info.kallsyms && !t.info.kallsyms_size);
+	arena_free(&t.arena);
+}
+
 int main(void)
 {
+	kernel_names();
 	in_order();
 	many();
 	clocks();

@@ -6,6 +6,7 @@
 
 #include "base/order.h"
 #include "calc/read/merge_clock.h"
+#include "calc/read/merge_kallsyms.h"
 #include "event/task.h"
 
 #define BATCH 512u
@@ -386,10 +387,6 @@ static void merge_sums(struct merged *m)
 		t->last_time = last > t->last_time ? last : t->last_time;
 		t->tep = t->tep ? t->tep : one->tep;
 		t->info.walked = t->info.walked || one->info.walked;
-		if (!t->info.kallsyms) {
-			t->info.kallsyms = one->info.kallsyms;
-			t->info.kallsyms_size = one->info.kallsyms_size;
-		}
 		sum->lost_records += x->lost_records;
 		sum->lost_events += x->lost_events;
 		sum->lost_samples += x->lost_samples;
@@ -401,6 +398,15 @@ static void merge_sums(struct merged *m)
 		if (!sum->note[0])
 			memcpy(sum->note, x->note, sizeof(sum->note));
 	}
+}
+
+static void merge_names(struct merged *m)
+{
+	AUTO_FREE const struct trace **from = mem_alloc(m->n * sizeof(*from));
+
+	for (size_t i = 0; i < m->n; i++)
+		from[i] = m->lane[i].source->trace;
+	merge_kallsyms(&m->trace, from, m->n);
 }
 
 static void merge_tasks(struct merged *m)
@@ -504,6 +510,7 @@ int merge_new(const struct merge_input *in, size_t n, const struct merge_opts *o
 	merge_types(m);
 	merge_parts(m, in);
 	merge_sums(m);
+	merge_names(m);
 	merge_tasks(m);
 	*ret = &m->source;
 	return 0;
