@@ -315,8 +315,8 @@ static void lines(void)
 static void kernel_names(void)
 {
 	static const char *const kept[] = {
-		"1000 T f\n1010 - \n3000 T h\n3000 t h_too\n3020 - \nno line\n5000 t m\t[mod]\n",
-		"1010 T g\n1040 - \n3000 T another\n3020 t i", NULL
+		"1000 T f\n1010 - -\n3000 T h\n3000 t h_too\n3020 - -\nno line\n5000 t m\t[mod]\n",
+		"1010 T g\n1040 - -\n3000 T another\n3020 t i", NULL
 	};
 	struct trace t = { 0 }, from[ARRAY_SIZE(kept)] = { 0 };
 	const struct trace *all[ARRAY_SIZE(kept)];
@@ -327,7 +327,7 @@ static void kernel_names(void)
 		all[i] = &from[i];
 	}
 	merge_kallsyms(&t, all, ARRAY_SIZE(all));
-	CHECK_STR(t.info.kallsyms, "1000 T f\n1010 T g\n1040 - \n3000 T h\n3000 t h_too\n"
+	CHECK_STR(t.info.kallsyms, "1000 T f\n1010 T g\n1040 - -\n3000 T h\n3000 t h_too\n"
 				   "3020 t i\n5000 t m\t[mod]\n");
 	CHECK_INT(t.info.kallsyms_size, strlen(t.info.kallsyms));
 	merge_kallsyms(&t, &all[2], 1);
