@@ -36,6 +36,9 @@ check("and those above", re.search(r"100.00% +60.00% +\[\.\] main", r.out), r.ou
 same("by name or from standard input", piped(f"cat {a}", "report --stdio -g none").out, kymo(["report", "--stdio", "-g", "none", a]).out)
 with open(a, "rb") as f:
     same("or a file that is that", kymo(["report", "--stdio", "-g", "none", "-"], stdin=f).out, kymo(["report", "--stdio", "-g", "none", a]).out)
+points = at.write("points.txt", "".join(f"{i / 10} {i * i}\n" for i in range(50)))
+r = run(["bash", "-c", f"{KYMO} heat --text -i <(cat {points})"])
+check("what comes through a pipe is there for who looks at it twice", r.code == 0 and "no points" not in r.text and "max 2.40 ms" in r.text, r)
 r = kymo(["diff", a, b])
 check("diff of two: what changed", re.search(r"60.00% +\+20.00% +\[\.\] main", r.out) and re.search(r"30.00% +-20.00% +\[\.\] parse", r.out), r)
 r = kymo(["script", "-i", a])

@@ -5,6 +5,7 @@
  * What is needed is found out by doing it: all addresses are named, with lines, and
  * each file that was opened for it goes in. So a report elsewhere has the same.
  */
+#define OPT_ARGS struct archive_args
 #include "cmd/file/archive.h"
 
 #include <fcntl.h>
@@ -29,12 +30,6 @@
 
 #define LEVEL 3
 #define MAX_SOURCE (8u << 20)
-
-struct args {
-	const char *input, *output, *symfs, *folder, *buildid_dir;
-	struct vec_strs source_dirs;
-	bool unpack, all, sources, plain, quiet, no_vmlinux;
-};
 
 static const struct opt opts[] = {
 	OPT_HEAD("Making one"),
@@ -62,7 +57,7 @@ static const struct opt opts[] = {
 };
 
 struct making {
-	const struct args *a;
+	const struct archive_args *a;
 	struct tar_writer *w;
 	struct source *source;
 	struct symbols *symbols;
@@ -439,7 +434,7 @@ static void archive_tell(const struct making *m, const char *output, int64_t siz
 		str_count(m->n_files, "file", n, sizeof(n)));
 }
 
-static int archive_make(const struct args *a, const char *input, struct err *e)
+static int archive_make(const struct archive_args *a, const char *input, struct err *e)
 {
 	AUTO_FREE char *output = a->output ? mem_strdup(a->output) : mem_printf("%s.kymo", input);
 	struct making m = { .a = a, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -496,24 +491,19 @@ static int archive_make(const struct args *a, const char *input, struct err *e)
 
 static int archive_run(void *args, int argc, char **argv, struct err *e)
 {
-	const struct args *a = args;
+	const struct archive_args *a = args;
 	const char *file = argc ? argv[0] : a->input;
 
 	if (argc > 1)
 		return err_set(e, EINVAL, "one file at a time: what is '%s'?", argv[1]);
 	if (a->unpack)
-		return archive_unpack(&(struct archive_unpack){ .file = file,
-								.folder = a->folder,
-								.buildid_dir = a->buildid_dir,
-								.output = a->output,
-								.quiet = a->quiet },
-				      e);
+		return archive_unpack(a, file, e);
 	return archive_make(a, file ? file : "perf.data", e);
 }
 
 static void archive_drop(void *args)
 {
-	struct args *a = args;
+	struct archive_args *a = args;
 
 	vec_free(&a->source_dirs);
 }
@@ -531,6 +521,8 @@ const struct command cmd_archive = {
 			     { "archive --unpack perf.data.kymo",
 			       "put its files where perf and kymo look for them" }),
 	.complete = "@files",
-	COMMAND_USUAL(archive),
+	.opts = opts,
+	.args_size = sizeof(struct archive_args),
+	.run = archive_run,
 	.drop = archive_drop,
 };

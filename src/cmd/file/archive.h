@@ -39,13 +39,13 @@ bool archive_may_read(const struct archive_rights *r, const char *path);
  */
 int archive_open_source(const struct archive_rights *r, const char *path);
 
-struct archive_unpack {
-	const char *file;
-	const char *folder; /* everything goes there; NULL: files into the build-id cache */
-	const char *buildid_dir;
-	const char *output; /* the recording's name; NULL: perf.data */
-	bool quiet;
+struct archive_args {
+	const char *input, *output, *symfs, *buildid_dir;
+	const char *folder; /* where all is unpacked to; NULL: files into the build-id cache */
+	struct vec_strs source_dirs;
+	bool unpack, all, sources, plain, quiet, no_vmlinux;
 };
-int archive_unpack(const struct archive_unpack *o, struct err *e);
+/* file NULL: the archive that is here; -o is the recording's name, perf.data without it. */
+int archive_unpack(const struct archive_args *a, const char *file, struct err *e);
 
 #endif

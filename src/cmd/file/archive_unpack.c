@@ -35,7 +35,7 @@ static const struct {
 };
 
 struct unpacking {
-	const struct archive_unpack *o;
+	const struct archive_args *o;
 	const char *file;
 	struct budget disk;
 	int dir;
@@ -340,9 +340,9 @@ static void archive_unpack_tell(const struct unpacking *u, const struct tar *t, 
 	fputs(" ]\n", stderr);
 }
 
-int archive_unpack(const struct archive_unpack *o, struct err *e)
+int archive_unpack(const struct archive_args *o, const char *named, struct err *e)
 {
-	AUTO_FREE char *file = o->file ? mem_strdup(o->file) : default_file();
+	AUTO_FREE char *file = named ? mem_strdup(named) : default_file();
 	struct unpacking u = { .o = o, .file = file, .disk.kind = BUDGET_DISK, .dir = -1 };
 	AUTO_STRBUF where = { 0 };
 	struct stat st;

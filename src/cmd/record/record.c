@@ -174,11 +174,6 @@ static int record_record_run(void *args, int argc, char **argv, struct err *e)
 	return exit_code;
 }
 
-static void record_drop(void *args)
-{
-	record_args_drop(args);
-}
-
 static const struct record_args defaults = { .o.capture = { .freq = 4000, .time = true },
 					     .off_thresh_ms = OFFCPU_DEFAULT_MS,
 					     .begun = true };
@@ -205,7 +200,7 @@ const struct command cmd_record = {
 	.args_size = sizeof(struct record_args),
 	.defaults = &defaults,
 	.run = record_record_run,
-	.drop = record_drop,
+	.drop = record_args_drop,
 };
 
 /* --- trace record: the calls for `kymo trace -i` --- */
@@ -232,7 +227,7 @@ const struct command cmd_trace_record = {
 	.args_size = sizeof(struct record_args),
 	.defaults = &defaults,
 	.run = run_trace,
-	.drop = record_drop,
+	.drop = record_args_drop,
 };
 
 /* --- for other commands that record --- */
@@ -252,8 +247,10 @@ int record_args_set(struct record_args *a, const char *name, const char *value, 
 	return opt_set_named(opts, name, value, unset, a, e);
 }
 
-void record_args_drop(struct record_args *a)
+void record_args_drop(void *args)
 {
+	struct record_args *a = args;
+
 	spec_list_free(&a->o.events);
 	spec_list_free(&a->o.triggers);
 }

@@ -29,7 +29,7 @@ void record_args_begin(struct record_args *a);
 /* One of record's options, by its long name. */
 int record_args_set(struct record_args *a, const char *name, const char *value, bool unset,
 		    struct err *e);
-void record_args_drop(struct record_args *a);
+void record_args_drop(void *args); /* a struct record_args */
 
 /* --- opts.c --- */
 opt_fn record_on_event, record_on_filter, record_on_freq, record_on_chain, record_on_g,

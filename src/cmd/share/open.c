@@ -2,9 +2,8 @@
 #include "cmd/share/open.h"
 
 #include <fcntl.h>
-#include <poll.h>
+#include <sys/mman.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/budget.h"
 #include "base/file.h"
@@ -25,7 +24,7 @@
 #define READS                                                                                     \
 	"it reads recordings of kymo, perf and trace-cmd, archives of them, perf script's text, " \
 	"pprof profiles and folded stacks: lines such as 'main;parse;read 42'"
-#define PEEK 8 /* bytes that tell perf.data */
+#define START_LEAST 8 /* bytes that tell perf.data */
 
 /* A file that was opened, and how it begins. */
 struct opened {
@@ -192,83 +191,6 @@ static int open_profile(struct opened *o, struct source **ret, struct err *e)
 
 /* --- pipes --- */
 
-/*
- * What a pipe has, in a file without a name that takes its place. Not without bounds: it may have
- * no end.
- */
-static int open_spool(struct opened *o, struct err *e)
-{
-	struct budget b = { .kind = BUDGET_DISK, .size = BUDGET_ANY };
-	AUTO_FREE char *part = mem_alloc(SPOOL);
-	AUTO_CLOSE int to = temp_file(e);
-	uint64_t all = 0;
-	ssize_t n = 0;
-	int r = to < 0 ? to : 0;
-
-	while (r == 0 && ((n = read(o->fd, part, SPOOL)) > 0 || (n < 0 && errno == EINTR))) {
-		if (n < 0)
-			continue;
-		if (!all && !part[0]) {
-			err_set(e, EINVAL,
-				"%s is nothing that kymo reads: it starts with a 0, and does not "
-				"begin with PERFILE2",
-				o->name);
-			return err_hint(e, READS);
-		}
-		r = budget_take(&b, (uint64_t)n, o->name, e);
-		if (r == 0 && file_write_all(to, part, (size_t)n) < 0)
-			r = err_set(e, errno, "cannot keep %s in a temporary file: %s", o->name,
-				    strerror(errno));
-		all += (uint64_t)n;
-	}
-	if (r == 0 && n < 0)
-		r = err_set(e, errno, "cannot read %s: %s", o->name, strerror(errno));
-	if (r < 0)
-		return r;
-	lseek(to, 0, SEEK_SET);
-	if (strcmp(o->path, "-") == 0)
-		dup2(to, STDIN_FILENO); /* who reads it again finds it there */
-	close(o->fd);
-	o->fd = to;
-	to = -1;
-	return 0;
-}
-
-/*
- * What comes first out of a pipe or socket, left in it. -1: that cannot be seen. Less than was
- * asked for where there is no more yet.
- */
-static ssize_t open_peek_once(int fd, char *buf, size_t n)
-{
-	AUTO_CLOSE int in = -1;
-	AUTO_CLOSE int out = -1;
-	int ends[2];
-	ssize_t got = recv(fd, buf, n, MSG_PEEK);
-
-	if (got >= 0 || errno != ENOTSOCK)
-		return got;
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -1;
-	in = ends[0];
-	out = ends[1];
-	got = tee(fd, out, n, 0);
-	return got > 0 ? read(in, buf, (size_t)got) : got;
-}
-
-/* Enough of it to know a recording. */
-static void open_peek(struct opened *o)
-{
-	ssize_t n;
-
-	while ((n = open_peek_once(o->fd, o->start, PEEK)) > 0 && n < PEEK) {
-		struct pollfd p = { .fd = o->fd };
-
-		if (poll(&p, 1, 1) != 0) /* nobody writes any more */
-			break;
-	}
-	o->n = n > 0 ? (size_t)n : 0;
-}
-
 /* Its row of formats; NULL: none. */
 static const struct format *format_of(const struct opened *o)
 {
@@ -285,24 +207,101 @@ static bool starts_with_perfdata(const struct opened *o)
 	return f && f->open == open_perfdata;
 }
 
-/* Opened; what is no file is one now, unless it is perf.data, which is read as it comes. */
+/* What came through a pipe, for who opens it again. */
+static struct {
+	char *path;
+	int fd;
+} spooled;
+
+/* At least so many bytes unless it ends before; -1: it cannot be read. */
+static ssize_t read_least(int fd, char *buf, size_t size, size_t least)
+{
+	size_t n = 0;
+	ssize_t got;
+
+	while (n < least) {
+		got = read(fd, buf + n, size - n);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? got : (ssize_t)n;
+		n += (size_t)got;
+	}
+	return (ssize_t)n;
+}
+
+/*
+ * What a pipe has, in a file without a name that takes its place; perf.data in memory. Else not
+ * without bounds: it may have no end.
+ */
+static int open_spool(struct opened *o, struct err *e)
+{
+	struct budget b = { .kind = BUDGET_DISK, .size = BUDGET_ANY };
+	AUTO_FREE char *part = mem_alloc(SPOOL);
+	ssize_t n = read_least(o->fd, part, SPOOL, START_LEAST);
+	AUTO_CLOSE int to = -1;
+	bool perfdata;
+	int r;
+
+	o->n = n > 0 ? (size_t)n : 0;
+	o->n = o->n < sizeof(o->start) ? o->n : sizeof(o->start);
+	memcpy(o->start, part, o->n);
+	perfdata = starts_with_perfdata(o);
+	if (n > 0 && !part[0]) {
+		err_set(e, EINVAL,
+			"%s is nothing that kymo reads: it starts with a 0, and does not begin "
+			"with "
+			"PERFILE2",
+			o->name);
+		return err_hint(e, READS);
+	}
+	to = perfdata ? memfd_create("kymo", MFD_CLOEXEC) : -1;
+	if (to < 0)
+		to = temp_file(e);
+	r = to < 0 ? to : 0;
+	for (; r == 0 && n > 0; n = r == 0 ? read_least(o->fd, part, SPOOL, 1) : 0) {
+		r = perfdata ? 0 : budget_take(&b, (uint64_t)n, o->name, e);
+		if (r == 0 && file_write_all(to, part, (size_t)n) < 0)
+			r = err_set(e, errno, "cannot keep %s in a temporary file: %s", o->name,
+				    strerror(errno));
+	}
+	if (r == 0 && n < 0)
+		r = err_set(e, errno, "cannot read %s: %s", o->name, strerror(errno));
+	if (r < 0)
+		return r;
+	if (spooled.path)
+		close(spooled.fd);
+	free(spooled.path);
+	spooled.path = mem_strdup(o->path);
+	spooled.fd = fcntl(to, F_DUPFD_CLOEXEC, 3);
+	close(o->fd);
+	o->fd = to;
+	to = -1;
+	return 0;
+}
+
+/* Opened; what is no file is one now, and so is perf.data in the middle of one. */
 static int open_start(const char *path, struct opened *o, struct err *e)
 {
+	bool again = spooled.path && strcmp(path, spooled.path) == 0;
 	struct stat st;
+	off_t at = 0;
 	ssize_t n;
 	int r;
 
 	*o = (struct opened){ .path = path, .name = source_name(path) };
-	o->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-				       : open(path, O_RDONLY | O_CLOEXEC);
+	o->fd = again			 ? fcntl(spooled.fd, F_DUPFD_CLOEXEC, 3)
+		: strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+					 : open(path, O_RDONLY | O_CLOEXEC);
 	if (o->fd < 0 || fstat(o->fd, &st) < 0)
 		return no_file(o->name, errno, e);
 	if (S_ISDIR(st.st_mode))
 		return 0;
-	if (!S_ISREG(st.st_mode)) {
-		open_peek(o);
-		if (starts_with_perfdata(o))
-			return 0;
+	if (S_ISREG(st.st_mode) && !again && (at = lseek(o->fd, 0, SEEK_CUR)) > 0) {
+		n = pread(o->fd, o->start, sizeof(o->start), at);
+		o->n = n > 0 ? (size_t)n : 0;
+	}
+	if (!S_ISREG(st.st_mode) || (at > 0 && starts_with_perfdata(o))) {
 		r = open_spool(o, e);
 		if (r < 0)
 			return r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whatever can be read, by name or from standard input ("-"): the reader is picked by what the
- * file holds, not by how it is called. perf.data as a stream is read as it comes; what else comes
- * through a pipe goes to a file without a name first.
+ * file holds, not by how it is called. What comes through a pipe goes to a file without a name
+ * first, perf.data into memory, and is there for who opens it again.
  */
 #ifndef KYMO_CMD_SHARE_OPEN_H
 #define KYMO_CMD_SHARE_OPEN_H
@@ -15,10 +15,7 @@ int source_open(const char *path, struct source **ret, struct err *e);
 /* Several as one (calc/read/merge.h); of one it is that. */
 int source_open_all(const char *const *paths, size_t n, struct source **ret, struct err *e);
 
-/*
- * Does it hold a recording, with events of its own, and no text that was made of one? What comes
- * through a pipe stays there to be read.
- */
+/* Does it hold a recording, with events of its own, and no text that was made of one? */
 bool source_is_recording(const char *path);
 
 /* What "-" is called in messages. */

@@ -45,10 +45,10 @@ struct perfdata_type {
 struct perfdata_file {
 	const uint8_t *data;
 	size_t size;
-	const char *name;    /* "data.3"; NULL for the only one */
-	bool mapped, theirs; /* to be unmapped; somebody else's to free */
-	bool stays;	     /* mapped, and small enough to stay so */
-	int fd;		     /* of a mapped one; -1: closed again */
+	const char *name; /* "data.3"; NULL for the only one */
+	bool mapped;	  /* to be unmapped; else it is somebody else's */
+	bool stays;	  /* mapped, and small enough to stay so */
+	int fd;		  /* of a mapped one; -1: closed again */
 };
 
 /* A run of whole records in memory. */
@@ -187,7 +187,7 @@ const uint8_t *scan_next_round(const struct perfdata *pd, const uint8_t *p, cons
 int scan_unpacked(struct perfdata *pd, const uint8_t **start, const uint8_t *end, uint32_t file,
 		  uint64_t position, struct err *e);
 
-/* --- decoding --- */
+/* --- decoding: begins as { .pd = pd } --- */
 struct decoder {
 	struct perfdata *pd;
 	uint64_t last_id;
@@ -196,11 +196,10 @@ struct decoder {
 	struct event ev;
 	struct event_extra extra;
 	struct event_side side;
-	struct readings *readings; /* own, or pass 1's */
+	struct readings *readings; /* pass 1's; NULL: own */
 	struct readings own;
 	uint64_t *scratch; /* MAX_RECORD bytes, for records that must be copied */
 };
-void decoder_init(struct decoder *d, struct perfdata *pd);
 void decoder_free(struct decoder *d);
 /* A record in host endian and aligned: p itself, or its copy in d->scratch. */
 const struct perfdata_event_header *decoder_record(struct decoder *d, const uint8_t *p);

@@ -36,22 +36,17 @@ static void put_cpus(struct strbuf *b, struct cursor *c, const struct perfdata *
 	strbuf_printf(b, "# nrcpus online : %u\n# nrcpus avail : %u\n", online, available);
 }
 
-static void put_total_mem(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
-			  const char *label)
+/* label: a format of it. */
+static void put_number(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
+		       const char *label)
 {
-	strbuf_printf(b, "# total memory : %" PRIu64 " kB\n", cursor_u64(c));
+	strbuf_printf(b, label, cursor_u64(c));
 }
 
 static void put_clock_rate(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
 			   const char *label)
 {
 	strbuf_printf(b, "# clockid frequency: %" PRIu64 " MHz\n", cursor_u64(c) * 1000);
-}
-
-static void put_dir_format(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
-			   const char *label)
-{
-	strbuf_printf(b, "# directory data version : %" PRIu64 "\n", cursor_u64(c));
 }
 
 static void put_cmdline(struct strbuf *b, struct cursor *c, const struct perfdata *pd,
@@ -395,7 +390,7 @@ static const struct {
 	[PERFDATA_NRCPUS] = { "NRCPUS", put_cpus },
 	[PERFDATA_CPUDESC] = { "CPUDESC", put_string, "cpudesc" },
 	[PERFDATA_CPUID] = { "CPUID", put_string, "cpuid" },
-	[PERFDATA_TOTAL_MEM] = { "TOTAL_MEM", put_total_mem },
+	[PERFDATA_TOTAL_MEM] = { "TOTAL_MEM", put_number, "# total memory : %" PRIu64 " kB\n" },
 	[PERFDATA_CMDLINE] = { "CMDLINE", put_cmdline },
 	[PERFDATA_EVENT_DESC] = { "EVENT_DESC", put_events },
 	[PERFDATA_CPU_TOPOLOGY] = { "CPU_TOPOLOGY", put_cpu_topology, NULL, true },
@@ -410,7 +405,8 @@ static const struct {
 	[PERFDATA_SAMPLE_TIME] = { "SAMPLE_TIME", put_sample_time },
 	[PERFDATA_MEM_TOPOLOGY] = { "MEM_TOPOLOGY", put_mem_topology, NULL, true },
 	[PERFDATA_CLOCKID] = { "CLOCKID", put_clock_rate },
-	[PERFDATA_DIR_FORMAT] = { "DIR_FORMAT", put_dir_format },
+	[PERFDATA_DIR_FORMAT] = { "DIR_FORMAT", put_number,
+				  "# directory data version : %" PRIu64 "\n" },
 	[PERFDATA_BPF_PROG_INFO] = { "BPF_PROG_INFO", put_bpf_programs },
 	[PERFDATA_BPF_BTF] = { "BPF_BTF", put_bpf_btf },
 	[PERFDATA_COMPRESSED_INFO] = { "COMPRESSED", put_compressed },

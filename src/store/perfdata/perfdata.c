@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening a recording in any of its forms: a file, a stream of records (saved
- * or coming through a pipe), a directory of files.
+ * Opening a recording in any of its forms: a file, a stream of records that was
+ * saved, a directory of files.
  */
 #include "store/perfdata/impl.h"
 #include "store/perfdata/records.h"
@@ -38,8 +38,6 @@ void perfdata_close(struct source *s)
 			close(f->fd);
 		if (f->mapped)
 			filemap_close(f->data, f->size);
-		else if (!f->theirs)
-			free((void *)f->data);
 	}
 	vec_each (&pd->types, t)
 		vec_free(&t->ids);
@@ -70,90 +68,30 @@ void perfdata_close(struct source *s)
 	free(pd);
 }
 
-/* Enough to see that this is something else, which may have no end. */
-static bool is_other(const uint8_t *data, size_t n)
-{
-	uint64_t magic;
-
-	if (n < PERFDATA_PIPE_SIZE)
-		return false;
-	memcpy(&magic, data, sizeof(magic));
-	return magic != PERFDATA_MAGIC && magic != PERFDATA_MAGIC_SWAPPED;
-}
-
-/* A pipe cannot be mapped: everything into memory. */
-static int slurp(int fd, struct perfdata_file *ret, const char *path, struct err *e)
-{
-	AUTO_FREE uint8_t *buf = NULL;
-	size_t n = 0, cap = 0;
-
-	for (;;) {
-		ssize_t got;
-
-		if (n == cap) {
-			cap = cap ? cap * 2 : 1 << 20;
-			buf = mem_grow(buf, cap);
-		}
-		got = read(fd, buf + n, cap - n);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return err_set(e, errno, "cannot read %s: %s", path, strerror(errno));
-		if (got == 0)
-			break;
-		n += (size_t)got;
-		if (is_other(buf, n))
-			break;
-	}
-	*ret = (struct perfdata_file){ .data = buf, .size = n };
-	buf = NULL;
-	return 0;
-}
-
 /* fd is taken over. */
 static int add_fd(struct perfdata *pd, int taken, const char *path, const char *name, struct err *e)
 {
-	bool in = strcmp(path, "-") == 0;
 	AUTO_CLOSE int fd = taken;
-	struct perfdata_file f = { 0 };
+	struct perfdata_file f = { .fd = -1 };
 	struct stat st;
-	int r;
 
 	if (fstat(fd, &st) < 0)
 		return err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
-	if (S_ISREG(st.st_mode) && !(in && lseek(fd, 0, SEEK_CUR) != 0)) {
-		f.size = (size_t)st.st_size;
-		f.data = f.size ? filemap_open(fd, f.size, path) : NULL;
-		f.mapped = f.size > 0;
-		if (f.mapped && !f.data)
-			return err_set(e, errno, "cannot map %s: %s", path, strerror(errno));
-		if (f.mapped)
-			madvise((void *)f.data, f.size, MADV_WILLNEED);
-		f.fd = -1;
-		if (f.mapped && pd->files.n < MAX_OPEN) {
-			f.fd = fd;
-			fd = -1;
-		}
-	} else if ((r = slurp(fd, &f, path, e)) < 0) {
-		return r;
+	f.size = (size_t)st.st_size;
+	f.data = f.size ? filemap_open(fd, f.size, path) : NULL;
+	f.mapped = f.size > 0;
+	if (f.mapped && !f.data)
+		return err_set(e, errno, "cannot map %s: %s", path, strerror(errno));
+	if (f.mapped)
+		madvise((void *)f.data, f.size, MADV_WILLNEED);
+	if (f.mapped && pd->files.n < MAX_OPEN) {
+		f.fd = fd;
+		fd = -1;
 	}
 	f.name = name ? arena_strdup(&pd->trace.arena, name) : NULL;
 	pd->trace.info.captured = pd->files.n ? pd->trace.info.captured : (uint64_t)st.st_mtime;
 	vec_push(&pd->files, f);
 	return 0;
-}
-
-/* What the user named; "-": standard input. */
-static int perfdata_add_file(struct perfdata *pd, const char *path, struct err *e)
-{
-	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-					: open(path, O_RDONLY | O_CLOEXEC);
-	int code = errno;
-
-	if (fd >= 0)
-		return add_fd(pd, fd, path, NULL, e);
-	err_set(e, code, "cannot open %s: %s", path, strerror(code));
-	return code == ENOENT ? err_hint(e, "kymo record makes one; -i FILE reads another") : -code;
 }
 
 /* Whoever made the folder chose what lies there under that name. */
@@ -231,9 +169,7 @@ static int perfdata_read_header(struct perfdata *pd, const char *path, struct er
 	if (h->magic != PERFDATA_MAGIC && !pd->swap) {
 		err_set(e, EINVAL, "%s is no perf.data file: it does not begin with PERFILE2",
 			path);
-		return strcmp(path, "-") == 0
-			       ? err_hint(e, "archives and other recordings are read from files")
-			       : -EINVAL;
+		return -EINVAL;
 	}
 	size = pd->swap ? bswap_64(h->size) : h->size;
 	if (size == PERFDATA_PIPE_SIZE) {
@@ -284,11 +220,18 @@ static int read_attrs(struct perfdata *pd, const char *path, struct err *e)
 
 static int add_path(struct perfdata *pd, const char *path, struct err *e)
 {
+	int fd = open(path, O_RDONLY | O_CLOEXEC), code = errno;
 	struct stat st;
 
-	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return add_directory(pd, path, e);
-	return perfdata_add_file(pd, path, e);
+	if (fd < 0) {
+		err_set(e, code, "cannot open %s: %s", path, strerror(code));
+		return code == ENOENT ? err_hint(e, "kymo record makes one; -i FILE reads another")
+				      : -code;
+	}
+	if (fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode))
+		return add_fd(pd, fd, path, NULL, e);
+	close(fd);
+	return add_directory(pd, path, e);
 }
 
 /* With its files at hand. */
@@ -396,8 +339,7 @@ int perfdata_open_parts(const struct perfdata_part *part, size_t n, const char *
 	for (size_t i = 0; i < n; i++) {
 		struct perfdata_file f = { .data = part[i].data,
 					   .size = part[i].size,
-					   .name = arena_strdup(&pd->trace.arena, part[i].name),
-					   .theirs = true };
+					   .name = arena_strdup(&pd->trace.arena, part[i].name) };
 
 		vec_push(&pd->files, f);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading perf.data: files, pipe streams (also from stdin, "-"), directories.
+ * Reading perf.data: files, streams that were saved, directories.
  *
  * Opening walks all record headers once, applies the side-band to the trace's
  * tasks and notes where samples are; samples are decoded when read, straight

@@ -51,12 +51,11 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 	struct perfdata *pd = s->impl;
 	struct chunk *c = &pd->chunks.data[chunk];
 	const uint8_t *p = c->start;
-	struct decoder d;
+	struct decoder d = { .pd = pd };
 	int r = 0;
 
 	if (!c->unpacked && pd->files.data[c->file].mapped)
 		chunk_fetch(c);
-	decoder_init(&d, pd);
 	if (pd->any_read) {
 		/* The slots were made by pass 1; the values are those at the chunk's start. */
 		d.own.slot.cap = pd->readings.slot.cap;
@@ -223,10 +222,9 @@ int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err
 	AUTO_FREE uint32_t *order = chunk_order(pd);
 	AUTO_FREE uint64_t *later = mem_alloc((n + 1) * sizeof(*later)); /* lowest key from i on */
 	struct window w = { 0 };
-	struct decoder d;
+	struct decoder d = { .pd = pd };
 	int r = 0;
 
-	decoder_init(&d, pd);
 	later[n] = UINT64_MAX;
 	for (size_t i = n; i-- > 0;) {
 		uint64_t first = pd->chunks.data[order[i]].first;
@@ -255,10 +253,9 @@ int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err
 int read_until(struct perfdata *pd, uint64_t limit, struct strbuf *rest, event_fn *fn, void *ctx)
 {
 	struct window w = { 0 };
-	struct decoder d;
+	struct decoder d = { .pd = pd };
 	int r;
 
-	decoder_init(&d, pd);
 	for (size_t i = 0; i < pd->chunks.n; i++)
 		fill_window(&d, &w, (uint32_t)i, false);
 	r = drain_window(&d, &w, limit, fn, ctx);

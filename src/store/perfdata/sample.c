@@ -6,12 +6,6 @@
  */
 #include "store/perfdata/impl.h"
 
-void decoder_init(struct decoder *d, struct perfdata *pd)
-{
-	*d = (struct decoder){ .pd = pd };
-	d->readings = &d->own;
-}
-
 void decoder_free(struct decoder *d)
 {
 	free(d->scratch);
@@ -435,7 +429,8 @@ int sample_deliver(struct decoder *d, event_fn *fn, void *ctx)
 		of = layout_of_id(d->pd, id);
 		if (!of)
 			continue;
-		before = reading_of(d->readings, id, l->per_task, d->ev.tid);
+		before =
+			reading_of(d->readings ? d->readings : &d->own, id, l->per_task, d->ev.tid);
 		more = value - *before;
 		*before = value;
 		if (!more || !fn)

@@ -414,6 +414,7 @@ int scan_unpacked(struct perfdata *pd, const uint8_t **start, const uint8_t *end
 		  uint64_t position, struct err *e)
 {
 	struct scan s = { .pd = pd,
+			  .d = { .pd = pd, .readings = &pd->readings },
 			  .file = file,
 			  .base = *start,
 			  .base_position = position,
@@ -421,8 +422,6 @@ int scan_unpacked(struct perfdata *pd, const uint8_t **start, const uint8_t *end
 			  .e = e };
 	int r;
 
-	decoder_init(&s.d, pd);
-	s.d.readings = &pd->readings;
 	r = scan_run(&s, start, end, end);
 	decoder_free(&s.d);
 	return r;
@@ -443,13 +442,15 @@ static int scan_file(struct perfdata *pd, uint32_t file, uint64_t offset, uint64
 		     struct err *e)
 {
 	const struct perfdata_file *f = &pd->files.data[file];
-	struct scan s = { .pd = pd, .file = file, .base = f->data, .e = e };
+	struct scan s = { .pd = pd,
+			  .d = { .pd = pd, .readings = &pd->readings },
+			  .file = file,
+			  .base = f->data,
+			  .e = e };
 	const uint8_t *p = f->data + offset, *end = p + size;
 	struct trace_losses *losses = &pd->trace.losses;
 	int r;
 
-	decoder_init(&s.d, pd);
-	s.d.readings = &pd->readings;
 	r = scan_parts(&s, &p, end);
 	while (r >= 0) {
 		const uint8_t *stop, *next;

@@ -44,8 +44,9 @@ static struct part *new_part(const struct scan *from, const uint8_t *start, cons
 	pd->trace.first_time = pd->trace.last_time = 0;
 	pd->max_time = pd->next_flush = pd->flushed = pd->last_sample_time = 0;
 	pd->unaligned = 0;
-	p->s = (struct scan){ .pd = pd, .file = from->file, .base = from->base, .part = true };
-	decoder_init(&p->s.d, pd);
+	p->s = (struct scan){
+		.pd = pd, .d = { .pd = pd }, .file = from->file, .base = from->base, .part = true
+	};
 	return p;
 }
 

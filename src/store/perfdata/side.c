@@ -224,12 +224,11 @@ static void perfdata_code_add_file(struct perfdata *pd, const char *path, int32_
 static void code_collect(struct perfdata *pd)
 {
 	struct strtab seen = { 0 };
-	struct decoder d;
+	struct decoder d = { .pd = pd };
 	size_t n = pd->sides.n;
 
 	if (!read_code)
 		return;
-	decoder_init(&d, pd);
 	for (size_t i = 0; i < n; i++) {
 		struct side_record s = pd->sides.data[i];
 		struct perfdata_event_header h = record_header(pd, s.at);
@@ -444,11 +443,10 @@ SORT_STABLE(sort_sides, struct side_record, time)
 void side_apply(struct perfdata *pd)
 {
 	AUTO_FREE struct side_record *tmp = NULL;
-	struct decoder d;
+	struct decoder d = { .pd = pd };
 
 	code_collect(pd);
 	tmp = mem_alloc((pd->sides.n / 2 + 1) * sizeof(*tmp));
-	decoder_init(&d, pd);
 	sort_sides(pd->sides.data, tmp, pd->sides.n);
 	vec_each (&pd->sides, s) {
 		if (!s->at) {

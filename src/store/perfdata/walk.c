@@ -3,7 +3,6 @@
 #include "store/perfdata/impl.h"
 
 struct perfdata_walk {
-	struct perfdata *pd;
 	struct decoder d;
 };
 
@@ -11,8 +10,7 @@ struct perfdata_walk *perfdata_walk_new(struct source *s)
 {
 	struct perfdata_walk *w = mem_alloc(sizeof(*w));
 
-	w->pd = s->impl;
-	decoder_init(&w->d, w->pd);
+	w->d.pd = s->impl;
 	return w;
 }
 
@@ -28,7 +26,7 @@ void perfdata_walk_free(struct perfdata_walk *w)
 static int each_unpacked(struct perfdata_walk *w, size_t *chunk, uint32_t file, uint64_t position,
 			 perfdata_view_fn *fn, void *ctx)
 {
-	struct perfdata *pd = w->pd;
+	struct perfdata *pd = w->d.pd;
 	const uint8_t *p;
 	int r = 0;
 
@@ -67,7 +65,7 @@ static void skip_plain(const struct perfdata *pd, size_t *chunk, uint32_t file, 
 static int walk_file(struct perfdata_walk *w, uint32_t file, uint64_t offset, uint64_t size,
 		     perfdata_view_fn *fn, void *ctx)
 {
-	struct perfdata *pd = w->pd;
+	struct perfdata *pd = w->d.pd;
 	const struct perfdata_file *f = &pd->files.data[file];
 	const uint8_t *p = f->data + offset, *end = p + size;
 	size_t chunk = 0;
@@ -103,7 +101,7 @@ static int walk_file(struct perfdata_walk *w, uint32_t file, uint64_t offset, ui
 
 int perfdata_walk_each(struct perfdata_walk *w, perfdata_view_fn *fn, void *ctx)
 {
-	struct perfdata *pd = w->pd;
+	struct perfdata *pd = w->d.pd;
 	uint64_t offset, size;
 	int r;
 
