@@ -86,20 +86,23 @@ static int run_list_one(void *arg, const char *target, const char *name)
 	return 0;
 }
 
-/* "struct task_struct": its fields and where they are. */
-static int no_type(const struct listing *l, const char *name, struct err *e)
-{
-	if (!run_env_btf(l->env))
-		return err_set(e, ENOENT, "%s", RUN_NO_TYPES);
-	return err_set(e, ENOENT, "the kernel has no '%s'", name);
-}
-
-static int show_record(struct listing *l, const char *name, struct err *e)
+/* "struct task_struct": its fields and where they are; "enum x": its values. */
+static int show_type(struct listing *l, const char *name, struct err *e)
 {
 	const struct ltype *t = run_type(l->env, &l->types, name);
 
-	if (!t || t->kind != LT_RECORD)
-		return no_type(l, name, e);
+	if (!t && !run_env_btf(l->env))
+		return err_set(e, ENOENT, "%s", RUN_NO_TYPES);
+	if (!t || (t->kind != LT_RECORD && !t->enum_name))
+		return err_set(e, ENOENT, "the kernel has no '%s'", name);
+	if (t->enum_name) {
+		printf("%s {\n", name);
+		for (uint32_t i = 0; i < t->n; i++)
+			printf("    %s = %lld,\n", t->enumerator[i].name,
+			       (long long)t->enumerator[i].value);
+		printf("};\n");
+		return 0;
+	}
 	if (!t->rec->filled)
 		run_fill(l->env, &l->types, t->rec);
 	printf("%s { /* %u bytes */\n", name, t->rec->size);
@@ -110,20 +113,6 @@ static int show_record(struct listing *l, const char *name, struct err *e)
 		printf("    %s %s; /* %u */\n", strbuf_str(&b), t->rec->field[i].name,
 		       t->rec->field[i].offset);
 	}
-	printf("};\n");
-	return 0;
-}
-
-static int show_enum(struct listing *l, const char *name, struct err *e)
-{
-	const struct ltype *t = run_type(l->env, &l->types, name);
-
-	if (!t || !t->enum_name)
-		return no_type(l, name, e);
-	printf("%s {\n", name);
-	for (uint32_t i = 0; i < t->n; i++)
-		printf("    %s = %lld,\n", t->enumerator[i].name,
-		       (long long)t->enumerator[i].value);
 	printf("};\n");
 	return 0;
 }
@@ -190,10 +179,9 @@ int run_list(struct run_env *env, const char *pattern, bool verbose, struct err 
 
 	l.types.arena = &l.arena;
 	l.p = &p;
-	if (str_starts(pattern, "struct ") || str_starts(pattern, "union ")) {
-		r = show_record(&l, pattern, e);
-	} else if (str_starts(pattern, "enum ")) {
-		r = show_enum(&l, pattern, e);
+	if (str_starts(pattern, "struct ") || str_starts(pattern, "union ") ||
+	    str_starts(pattern, "enum ")) {
+		r = show_type(&l, pattern, e);
 	} else if (!strchr(pattern, ':')) {
 		r = list_all(&l, &p, pattern, e);
 	} else if (!lang_point_parse(pattern, &l.arena, &p, e) &&

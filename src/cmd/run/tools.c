@@ -16,47 +16,31 @@
 
 /* --- running one --- */
 
-/* The program of a call; what is wrong goes to `why`. */
+/*
+ * The program of a call. The user of a tool did not write it: of what is wrong the first error is
+ * said, without its place. The caller frees *why and *hint, which may be NULL.
+ */
 static int tool_compile(const struct tool *t, struct run_env *env, const struct tool_call *c,
-			struct lang_program **ret, struct strbuf *why)
+			struct lang_program **ret, char **why, char **hint)
 {
 	struct lang_source src = { .name = t->command->name,
 				   .text = c->text,
 				   .n = strlen(c->text),
 				   .args = c->args.data,
 				   .n_args = (int)c->args.n };
+	const struct lang_diag *first = NULL;
 	struct lang_diags d = { 0 };
 	int r = lang_compile(&src, &env->env, 0, ret, &d);
 
-	if (r < 0)
-		lang_diags_text(&d, NULL, why);
+	vec_each (&d.list, it)
+		if (!it->warning && (!first || it->pos < first->pos))
+			first = it;
+	if (first) {
+		*why = mem_strndup(first->text, strcspn(first->text, "\n"));
+		*hint = first->hint ? mem_strndup(first->hint, strcspn(first->hint, "\n")) : NULL;
+	}
 	lang_diags_free(&d);
 	return r;
-}
-
-/* The first error of these, without where it is, and its hint. The caller frees both; hint may be
- * NULL. */
-static char *tool_reason(const char *diags, char **hint)
-{
-	const char *at = strstr(diags, "error: "), *more;
-
-	at = at ? at + strlen("error: ") : diags;
-	more = strstr(at, "\nhint: ");
-	if (hint && more) {
-		more += strlen("\nhint: ");
-		*hint = mem_strndup(more, strcspn(more, "\n"));
-	}
-	return mem_strndup(at, strcspn(at, "\n"));
-}
-
-/* The user of a tool did not write its program: the first error, without its place, is said. */
-static int say_why(const struct strbuf *diags, struct err *e)
-{
-	AUTO_FREE char *hint = NULL;
-	AUTO_FREE char *why = tool_reason(strbuf_str(diags), &hint);
-
-	err_set(e, EINVAL, "cannot run here: %s", why);
-	return err_hint(e, "%s%skymo tools lists what can", hint ? hint : "", hint ? "; " : "");
 }
 
 static int run_tool(const struct tool *t, struct tool_call *c, struct run_env *env, int *code,
@@ -71,8 +55,8 @@ static int run_tool(const struct tool *t, struct tool_call *c, struct run_env *e
 			      .self = c->self,
 			      .limit_ns = c->limit_ns,
 			      .command = c->command };
+	AUTO_FREE char *why = NULL, *hint = NULL;
 	struct lang_program *p = NULL;
-	AUTO_STRBUF why = { 0 };
 	int r = c->command ? workload_prepare(&o.child, c->command, e) : 0;
 
 	if (r < 0)
@@ -80,11 +64,13 @@ static int run_tool(const struct tool *t, struct tool_call *c, struct run_env *e
 	if (c->command) /* the program gets the command's process as its argument */
 		vec_push(&c->args, arena_printf(&c->arena, "--%s=%d", t->word[t->n_words - 1].name,
 						(int)o.child.pid));
-	r = tool_compile(t, env, c, &p, &why);
+	r = tool_compile(t, env, c, &p, &why, &hint);
 	if (r < 0) {
 		if (c->command)
 			workload_cancel(&o.child);
-		return say_why(&why, e);
+		err_set(e, EINVAL, "cannot run here: %s", why ? why : "");
+		return err_hint(e, "%s%skymo tools lists what can", hint ? hint : "",
+				hint ? "; " : "");
 	}
 	r = run_compiled(p, env, &o, &(struct run_manner){ 0 }, code, e);
 	lang_program_free(p);
@@ -264,9 +250,10 @@ static void list_command(const struct command *c, const struct try_trace *t)
 	print_entry(c, tools_missing(t, NEEDS_TRACEFS) ? NULL : without, why);
 }
 
-/* Does it compile, with this word? Else why not. */
-static bool can_run(const struct tool *t, struct run_env *env, char *word, struct strbuf *why)
+/* Does it compile, with this word? Else why not, which the caller frees. */
+static bool can_run(const struct tool *t, struct run_env *env, char *word, char **why)
 {
+	AUTO_FREE char *hint = NULL;
 	struct tool_args none = { 0 };
 	struct tool_call c;
 	struct lang_program *p = NULL;
@@ -275,8 +262,7 @@ static bool can_run(const struct tool *t, struct run_env *env, char *word, struc
 
 	if (tool_call_make(t, &none, word != NULL, &word, &c, &e) < 0)
 		return false;
-	strbuf_reset(why);
-	ok = tool_compile(t, env, &c, &p, why) == 0;
+	ok = tool_compile(t, env, &c, &p, why, &hint) == 0;
 	lang_program_free(p);
 	tool_call_free(&c);
 	return ok;
@@ -299,17 +285,16 @@ static void list_program(const struct tool *t, struct run_env *env, const char *
 {
 	bool wants_function = t->n_words && t->word[0].kind == TOOL_FUNCTION;
 	char kernel[] = "vfs_read", user[] = "libc:malloc";
-	AUTO_STRBUF why = { 0 };
-	AUTO_STRBUF other = { 0 };
-	AUTO_FREE char *text = NULL;
+	AUTO_FREE char *why = NULL, *other = NULL;
+	bool ok = can_run(t, env, wants_function ? kernel : NULL, &why);
 
-	if (!can_run(t, env, wants_function ? kernel : NULL, &why))
-		text = tool_reason(strbuf_str(&why), NULL);
 	print_entry(t->command,
-		    !never && text && wants_function && can_run(t, env, user, &other)
+		    !never && !ok && wants_function && can_run(t, env, user, &other)
 			    ? "only those of programs (libc:malloc)"
 			    : NULL,
-		    text ? text : never);
+		    ok	  ? never
+		    : why ? why
+			  : "");
 }
 
 static int list_tools(const struct entries *all, const char *pattern, struct err *e)

@@ -319,20 +319,6 @@ static char spec_err_mark(const struct spec_parser *p, const char *at)
 	return ' ';
 }
 
-/* Bytes of the printable character at s; 0 when it is none, or no UTF-8. */
-static size_t character(const char *s, size_t n)
-{
-	unsigned char c = (unsigned char)*s;
-	size_t want = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-
-	if (iscntrl(c) || (c >= 0x80 && c < 0xc2) || c > 0xf4 || want > n)
-		return 0;
-	for (size_t i = 1; i < want; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return want;
-}
-
 int spec_error(const struct spec_parser *p, struct err *e)
 {
 	unsigned n = p->nbad < SPEC_SPOTS ? p->nbad : SPEC_SPOTS;
@@ -364,7 +350,9 @@ int spec_error(const struct spec_parser *p, struct err *e)
 	strbuf_puts(&msg, cut_left ? "\n  ..." : "\n  ");
 	strbuf_puts(&line, cut_left ? "     " : "  ");
 	for (const char *c = w.s, *end = w.s + w.n; c <= end;) {
-		size_t bytes = c < end ? character(c, (size_t)(end - c)) : 0;
+		size_t bytes = c < end && !iscntrl((unsigned char)*c)
+				       ? str_utf8_len(c, (size_t)(end - c))
+				       : 0;
 
 		if (bytes)
 			strbuf_add(&msg, c, bytes);

@@ -51,18 +51,15 @@ bool slice_cut(struct slice s, char sep, struct slice *a, struct slice *b)
 
 bool slice_raw(struct slice s, uint64_t *ret)
 {
-	uint64_t v = 0;
+	char buf[20];
 
 	if (s.n < 2 || s.n > 17 || s.s[0] != 'r')
 		return false;
-	for (size_t i = 1; i < s.n; i++) {
-		int c = tolower((unsigned char)s.s[i]);
-
-		if (!isxdigit(c))
+	for (size_t i = 1; i < s.n; i++)
+		if (!isxdigit((unsigned char)s.s[i]))
 			return false;
-		v = v << 4 | (uint64_t)(isdigit(c) ? c - '0' : c - 'a' + 10);
-	}
-	*ret = v;
+	snprintf(buf, sizeof(buf), "%.*s", (int)s.n - 1, s.s + 1);
+	*ret = strtoull(buf, NULL, 16);
 	return true;
 }
 

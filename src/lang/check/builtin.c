@@ -219,6 +219,27 @@ static const struct ltype *arg_type(struct checker *c, struct node *n)
 	return c->u64;
 }
 
+static const struct ltype *func_type(struct checker *c, const struct node *n)
+{
+	switch (c->point->kind) {
+	case LP_UPROBE:
+	case LP_URETPROBE:
+		/* At a return the function's address is not known: the probe has its name. */
+		if (!c->func_by_name)
+			return lt_new(c->t, LT_USYM, 16);
+		__attribute__((fallthrough));
+	case LP_FENTRY:
+	case LP_FEXIT:
+		c->uses_point = c->point_typed = true;
+		return lt_string(c->t, (uint32_t)strlen(c->point->name) + 1);
+	case LP_USDT: return lt_new(c->t, LT_USYM, 16);
+	case LP_KPROBE:
+	case LP_KRETPROBE:
+	case LP_PROFILE: return lt_new(c->t, LT_KSYM, 8);
+	default: return check_fail(c, n, "%s has no func", lang_kind_name[c->point->kind]);
+	}
+}
+
 static const struct ltype *builtin_type(struct checker *c, struct node *n)
 {
 	struct ltype *t;
@@ -251,27 +272,7 @@ static const struct ltype *builtin_type(struct checker *c, struct node *n)
 	case B_CURTASK:
 		task = c->env->type ? c->env->type(c->env->ctx, c->t, "struct task_struct") : NULL;
 		return task ? lt_ptr(c->t, task, LS_KERNEL) : c->u64;
-	case B_FUNC:
-		if (c->point->kind == LP_FENTRY || c->point->kind == LP_FEXIT)
-			c->uses_point = c->point_typed = true;
-		/*
-		 * At a return the address of the function is not known: the name comes from the
-		 * probe.
-		 */
-		if (c->func_by_name &&
-		    (c->point->kind == LP_UPROBE || c->point->kind == LP_URETPROBE)) {
-			c->uses_point = c->point_typed = true;
-			return lt_string(c->t, (uint32_t)strlen(c->point->name) + 1);
-		}
-		if (c->point->kind == LP_UPROBE || c->point->kind == LP_URETPROBE ||
-		    c->point->kind == LP_USDT)
-			return lt_new(c->t, LT_USYM, 16);
-		if (c->point->kind == LP_FENTRY || c->point->kind == LP_FEXIT)
-			return lt_string(c->t, (uint32_t)strlen(c->point->name) + 1);
-		if (c->point->kind != LP_KPROBE && c->point->kind != LP_KRETPROBE &&
-		    c->point->kind != LP_PROFILE)
-			return check_fail(c, n, "%s has no func", lang_kind_name[c->point->kind]);
-		return lt_new(c->t, LT_KSYM, 8);
+	case B_FUNC: return func_type(c, n);
 	case B_RETVAL: return retval_type(c, n);
 	case B_USTACK:
 	case B_KSTACK:

@@ -143,7 +143,7 @@ static void put_bounds(struct form *f, struct show_rows *t)
 {
 	const struct lang_map *m = t->m;
 
-	show_rows_by_key(t);
+	show_rows_sort(t, true);
 	strbuf_printf(f->b, "%12s%-14s : %-8s Distribution\n", "", f->unit, f->counts);
 	vec_each (&t->rows, r)
 		f->max = show_hist_table_number(m, r) > f->max ? show_hist_table_number(m, r)

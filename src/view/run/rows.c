@@ -231,18 +231,12 @@ static int by_key(const void *a, const void *b)
 	return compare_keys(((const struct show_row *)a)->key, ((const struct show_row *)b)->key);
 }
 
-void show_rows_by_key(struct show_rows *t)
+void show_rows_sort(struct show_rows *t, bool keys)
 {
 	sorting = t->m;
 	if (t->rows.n)
-		qsort(t->rows.data, t->rows.n, sizeof(*t->rows.data), by_key);
-}
-
-void show_rows_sort(struct show_rows *t)
-{
-	sorting = t->m;
-	if (t->rows.n)
-		qsort(t->rows.data, t->rows.n, sizeof(*t->rows.data), show_rows_compare);
+		qsort(t->rows.data, t->rows.n, sizeof(*t->rows.data),
+		      keys ? by_key : show_rows_compare);
 }
 
 void show_rows_take(struct show_rows *t, struct lang_out *o, int map, int64_t top, int64_t div)
@@ -250,7 +244,7 @@ void show_rows_take(struct show_rows *t, struct lang_out *o, int map, int64_t to
 	*t = (struct show_rows){ .o = o, .m = &o->p->maps.data[map], .div = div > 0 ? div : 1 };
 	t->empty_too = t->m->value->kind == LT_COUNT || (o->zeroed && o->zeroed[map]);
 	o->h->map_each(o->h->ctx, map, show_rows_collect, t);
-	show_rows_sort(t);
+	show_rows_sort(t, false);
 	if (top > 0 && t->rows.n > (uint64_t)top)
 		t->first = t->rows.n - (size_t)top;
 	show_rows_ahead(t);

@@ -205,7 +205,7 @@ void show_stacks(struct lang_out *o, int map, int how)
 			n++;
 		}
 	}
-	show_rows_sort(&t);
+	show_rows_sort(&t, false);
 	for (size_t i = t.rows.n - n; i < t.rows.n; i++) {
 		strbuf_puts(&o->text, t.rows.data[i].text);
 		show_map_value(&t, t.rows.data[i].value, &o->text);
