@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Counts: for each event a matrix of figures by place (CPU, thread), whoever
- * took them: the kernel just now, or a recording.
- */
+/* Counts of events by place (CPU, thread), by the kernel just now or from a recording. */
 #ifndef KYMO_EVENT_COUNT_H
 #define KYMO_EVENT_COUNT_H
 

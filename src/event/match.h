@@ -25,11 +25,8 @@ static inline bool match_tracepoint(const struct event_type *t, const char *syst
 /* A name or pattern, of "SYSTEM:EVENT" or of what follows the system. */
 bool match_name(const char *pattern, const char *name);
 
-/*
- * The same of a type, also without what follows the name of an event: "cycles" is "cycles:u" and
- * "cycles/period=7/", "sched" is all of sched. Where only the event's name is known, the system is
- * not looked at.
- */
+/* The same of a type, also of the begin of its name: "cycles" is "cycles:u" and "cycles/period=7/",
+ * "sched" is all of sched. Where only the event is known, the system is not looked at. */
 bool match_type(const struct event_type *t, const char *text);
 
 /* The first type of a trace; the one of exactly that name before others. */

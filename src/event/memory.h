@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Where a memory access was served from (event_extra.data_src), and sizes of
- * pages, in perf's words.
- */
+/* Where a memory access was served from (event_extra.data_src), and sizes of pages */
 #ifndef KYMO_EVENT_MEMORY_H
 #define KYMO_EVENT_MEMORY_H
 

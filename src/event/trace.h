@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A trace: what a recording or a live session is, apart from its events; and a
- * source, which hands the events out.
- */
+/* A trace: what a recording or a live session is; and a source, which hands its events out. */
 #ifndef KYMO_EVENT_TRACE_H
 #define KYMO_EVENT_TRACE_H
 
@@ -62,10 +59,7 @@ static inline uint64_t trace_lost(const struct trace_losses *l)
 	return l->lost_events > l->lost_samples ? l->lost_events : l->lost_samples;
 }
 
-/*
- * Code that a runtime compiled while it was recorded, as its own file tells
- * (jit-PID.dump, which it maps for recorders to see): there from time on.
- */
+/* Code that a runtime compiled while it was recorded, as its jit-PID.dump tells: from time on. */
 struct trace_code {
 	uint64_t time; /* CLOCK_MONOTONIC */
 	uint64_t start, end;

@@ -99,11 +99,8 @@ static inline bool type_is_thinned(const struct event_type *t)
 	return t->n_fields && (t->by_rate || t->rate > 1);
 }
 
-/*
- * Parse a format text into t (strings and fields from a). Lines that make no
- * sense are an error; nothing is half set then. Sets fields, print_fmt, format_id,
- * and event when it is NULL.
- */
+/* Parses a format text: fields, print_fmt, format_id, and event when it is NULL, from a. What makes
+ * no sense is an error, and nothing is set then. */
 int type_parse_format(struct event_type *t, struct arena *a, const char *text, size_t n,
 		      struct err *e);
 

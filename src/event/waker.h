@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Who ended a wait: what samples of the event "offcpu-time" carry as raw data
- * when they were recorded with --wakers (docs/perf-data.md). Readers that do not
- * know it, perf among them, see an ordinary sample.
- */
+/* Who ended a wait: the raw data of "offcpu-time" recorded with --wakers (docs/perf-data.md).
+ * Readers that do not know it, perf among them, see an ordinary sample. */
 #ifndef KYMO_EVENT_WAKER_H
 #define KYMO_EVENT_WAKER_H
 

@@ -321,10 +321,7 @@ bool lang_point_event(const struct lang_point *p, struct strbuf *b)
 	}
 }
 
-/*
- * In a program an attach point ends at a blank, ',', '{' or the '/' of a predicate;
- * a file's '/' belongs to it.
- */
+/* In a program a point ends at a blank, ',', '{' or '/'; a '/' in the path of a file is its own. */
 bool parse_point(struct parser *p, struct lang_point *ret)
 {
 	struct lexer *l = &p->lex;

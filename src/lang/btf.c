@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Type information that goes with a program to the kernel: the functions in it and
- * the source lines, which the verifier then quotes when it refuses something.
- */
+/* BTF of a program: its functions and source lines, which the verifier quotes when it refuses. */
 #include <linux/btf.h>
 #include <string.h>
 

@@ -183,6 +183,11 @@ static void attach_to(struct compiler *k, struct lang_code *c, uint32_t point)
 	c->point[c->n_points++] = point;
 }
 
+static const struct lang_point *unit_point(const struct compiler *k, size_t unit)
+{
+	return &k->p->points.data[k->units.data[unit].point];
+}
+
 static bool is_exit(const struct lang_point *p)
 {
 	return str_starts(p->name, "sys_exit_");
@@ -191,7 +196,7 @@ static bool is_exit(const struct lang_point *p)
 /* All system calls of a block that share code: one program, which looks the number up. */
 static size_t syscall_group(struct compiler *k, size_t first, int *map)
 {
-	const struct lang_point *a = &k->p->points.data[k->units.data[first].point];
+	const struct lang_point *a = unit_point(k, first);
 	size_t n = 1;
 
 	*map = -1;
@@ -199,7 +204,7 @@ static size_t syscall_group(struct compiler *k, size_t first, int *map)
 		return 1;
 	while (first + n < k->units.n &&
 	       k->units.data[first + n].block == k->units.data[first].block) {
-		const struct lang_point *b = &k->p->points.data[k->units.data[first + n].point];
+		const struct lang_point *b = unit_point(k, first + n);
 
 		if (how_of(k, b) != LH_SYSCALL || is_exit(a) != is_exit(b))
 			break;
@@ -227,14 +232,14 @@ static size_t syscall_group(struct compiler *k, size_t first, int *map)
 /* How many points of a block from this one on can run the same code. */
 static size_t same_code(struct compiler *k, size_t first, enum lang_how how)
 {
-	const struct lang_point *a = &k->p->points.data[k->units.data[first].point];
+	const struct lang_point *a = unit_point(k, first);
 	size_t n = 1;
 
 	if (k->c.uses_point || how == LH_SYSCALL || (lang_kinds[a->kind].flags & LANG_KIND_TYPED))
 		return 1;
 	while (first + n < k->units.n &&
 	       k->units.data[first + n].block == k->units.data[first].block) {
-		const struct lang_point *b = &k->p->points.data[k->units.data[first + n].point];
+		const struct lang_point *b = unit_point(k, first + n);
 
 		if (b->kind != a->kind || how_of(k, b) != how)
 			break;
@@ -245,10 +250,8 @@ static size_t same_code(struct compiler *k, size_t first, enum lang_how how)
 	return n;
 }
 
-/*
- * Can the kernel tell such a program which of its points it is? Raw tracepoints could be asked,
- * too, but one program for many of them misses what comes while it is at work.
- */
+/* Can the kernel tell a program which of its points was hit? Raw tracepoints could be asked, too,
+ * but one program for many of them misses what comes while it is at work. */
 static bool can_ask(const struct compiler *k, const struct lang_point *pt, enum lang_how how)
 {
 	return k->env->has_cookie && how == LH_NORMAL &&
@@ -261,7 +264,7 @@ static void compile_generate(struct compiler *k)
 
 	for (size_t i = 0; i < k->units.n && !k->d->errors; i += step) {
 		struct probe_block *b = &k->ast.blocks.data[k->units.data[i].block];
-		const struct lang_point *pt = &k->p->points.data[k->units.data[i].point];
+		const struct lang_point *pt = unit_point(k, i);
 		struct lang_code c = { .filter_map = -1 };
 		struct err e = { 0 };
 

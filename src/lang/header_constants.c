@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What programs expect from the headers they include: constants that are macros there,
- * so that the kernel's types (BTF) do not have them. Enumerators come from BTF.
- */
+/* Constants of headers that are macros there, so that the kernel's types (BTF) lack them. */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

@@ -132,10 +132,8 @@ struct lang_env {
 	void (*fill)(void *ctx, struct ltypes *t, struct lrecord *r);
 	/* Why no type of the kernel is known; NULL (or no callback): they are. */
 	const char *(*no_types)(void *ctx);
-	/*
-	 * Arguments of a kernel function or raw tracepoint as a record of 8-byte slots; its last
-	 * field is "$retval" when it returns something. NULL when not known.
-	 */
+	/* Arguments of a kernel function or raw tracepoint as a record of 8-byte slots; the last
+	 * field may be "$retval". NULL when not known. */
 	struct lrecord *(*args)(void *ctx, struct ltypes *t, const struct lang_point *p);
 	/* The enum that has a value of this name; NULL: none. */
 	const struct ltype *(*enumerator)(void *ctx, struct ltypes *t, const char *name,

@@ -32,10 +32,7 @@ struct lang_host {
 	bool (*cgroup)(void *ctx, uint64_t id, struct strbuf *b);
 	/* The addresses of a stack; 0 when it is not known. */
 	size_t (*stack)(void *ctx, uint64_t id, uint64_t *addr, size_t max);
-	/*
-	 * Replaces *id by the number that equal stacks have; true when any stack has another
-	 * number. May be NULL.
-	 */
+	/* Replaces *id by the number that equal stacks have; true when any differs. May be NULL. */
 	bool (*same_stack)(void *ctx, uint64_t *id);
 	int (*map_each)(void *ctx, int map, lang_entry_fn *fn, void *arg);
 	void (*map_clear)(void *ctx, int map);

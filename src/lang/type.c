@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/vec.h"
-
 #define ROUND8(n) (((n) + 7u) & ~7u)
 
 static struct ltype *type_make(struct ltypes *t, struct ltype type)

@@ -9,8 +9,8 @@
 #ifndef KYMO_LANG_TYPE_H
 #define KYMO_LANG_TYPE_H
 
-#include "base/mem.h"
 #include "base/str.h"
+#include "base/vec.h"
 
 enum lt_kind {
 	LT_NONE, /* not known yet */
@@ -117,10 +117,7 @@ struct lrecord {
 /* Makes types in an arena; equal pointers are not promised for equal types. */
 struct ltypes {
 	struct arena *arena;
-	struct {
-		struct lrecord **data;
-		size_t n, cap;
-	} records;
+	VEC(struct lrecord *) records;
 };
 
 struct ltype *lt_new(struct ltypes *t, enum lt_kind kind, uint32_t size);

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cmd/front/complete.h"
-#include "event/spec/names.h"
+#include "event/spec/spec.h"
 #include "kern/env.h"
 #include "kern/tracefs.h"
 

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/front/list.h"
-#include "event/spec/names.h"
+#include "event/spec/spec.h"
 #include "kern/perf.h"
 #include "kern/pfm.h"
 #include "kern/tracefs.h"

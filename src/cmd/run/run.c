@@ -80,10 +80,7 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-/*
- * Does the program's text have escape sequences of its own? These pass then, and only the values
- * that it prints are made safe.
- */
+/* Are there escape sequences in the program's text? Then only values it prints are made safe. */
 static bool has_escapes(const char *text)
 {
 	static const char *const ways[] = { "\033", "\\033", "\\x1b", "\\x1B", "\\e[" };

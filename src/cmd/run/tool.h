@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The shipped programs of tools/, each a command of its own. The tables are made
- * from the programs' first lines by scripts/tools.
- */
+/* The shipped programs of tools/, each a command; scripts/tools makes their tables. */
 #ifndef KYMO_CMD_RUN_TOOL_H
 #define KYMO_CMD_RUN_TOOL_H
 

@@ -21,17 +21,11 @@
 
 struct printfmt;
 
-/*
- * Compile t's print_fmt (all memory from a). On failure *ret is untouched and e
- * says what was not understood.
- */
+/* Compiles t's print_fmt; all memory is a's. On failure *ret is untouched and e says why. */
 int printfmt_compile(const struct event_type *t, struct arena *a, unsigned long_size,
 		     const struct printfmt **ret, struct err *e);
 
-/*
- * What names addresses: *start gets the function's address, *module its module's
- * name or NULL; NULL when there is no name.
- */
+/* Names an address: *start gets the function's, *module its module or NULL; NULL: no name. */
 typedef const char *printfmt_resolve_fn(void *ctx, uint64_t addr, uint64_t *start,
 					const char **module);
 

@@ -71,10 +71,7 @@ static struct env_names events_of(struct spec_parser *p, const char *subsys)
 	return names;
 }
 
-/*
- * The tracepoints of that name, in whatever subsystem (sched_switch for
- * sched:sched_switch), or of the system call of that name.
- */
+/* The tracepoints of that name in any subsystem, or of the system call of that name. */
 static void near_tracepoints(struct spec_parser *p, const char *event, struct str_nearest *near)
 {
 	struct env_names subs = events_of(p, NULL);

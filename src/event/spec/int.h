@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the -e parser share. Nothing outside src/event/spec*.c
- * includes this.
- *
- * The text is cut into items by its commas, braces and slashes first; so a wrong
- * name in one item does not hide another in the next, and both are shown.
+ * What the files of the -e parser share. The text is cut into items by its commas, braces and
+ * slashes first; so a wrong name in one does not hide another in the next.
  */
 #ifndef KYMO_EVENT_SPEC_INT_H
 #define KYMO_EVENT_SPEC_INT_H
 
 #include "base/str.h"
 #include "event/env.h"
-#include "event/spec/names.h"
 #include "event/spec/spec.h"
 
 /* A part of the text. Everything that can be wrong is one, so that the caret finds it. */

@@ -10,11 +10,7 @@
 #include <linux/hw_breakpoint.h>
 #include <string.h>
 
-/*
- * --- tracepoints, which dynamic probes are too: subsys:event, with patterns on both sides ---
- *
- * A plain name costs one lookup; sched:* only its own subsystem.
- */
+/* --- tracepoints and probes: subsys:event, patterns on both sides; a plain name: one lookup --- */
 
 /* Patterns are matched against names from a directory; a plain name becomes a path. */
 static bool usable(const char *s)
@@ -101,11 +97,7 @@ static int spec_tracepoint(struct spec_parser *p, const struct spec_item *item, 
 	return added;
 }
 
-/*
- * --- hardware breakpoints: mem:ADDR[/LEN][:rwx][:MODS] ---
- *
- * ADDR is a number or a kernel symbol, with +OFFSET when wanted.
- */
+/* --- breakpoints: mem:ADDR[/LEN][:rwx][:MODS]; ADDR: a number, or SYMBOL[+N] of the kernel --- */
 
 static const char usage[] = "mem:ADDR[/LEN][:rwx][:MODIFIERS], as in mem:0x7ffe1000/8:w:u";
 
@@ -281,11 +273,8 @@ static int numeric_event(struct spec_parser *p, const struct spec_item *item, ui
 	return 1;
 }
 
-/*
- * libpfm4 gets the whole text, for it has modifiers of its own (:u:c=1). Where it
- * does not know the last of them, perf's letters may be meant (:uk). 1 when it
- * knew the name; *mods are those that are left to do.
- */
+/* libpfm4 gets the whole text, for it has modifiers of its own (:u:c=1); what it does not know of
+ * them may be perf's (:uk). 1 when it knew the name; *mods are left to do. */
 static int pfm_event(struct spec_parser *p, const struct spec_item *item, struct slice *mods)
 {
 	struct perf_event_attr attr = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "event/spec/names.h"
+#include "event/spec/spec.h"
 
 #include <string.h>
 

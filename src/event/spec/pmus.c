@@ -116,10 +116,7 @@ static const char *hybrid_name(struct spec_parser *p, const struct spec_item *it
 			    (int)mods.n, mods.n ? mods.s : "");
 }
 
-/*
- * Events of one bare name, or of a pattern, may be of PMUs that have nothing in
- * common but that: then each family has a name and a sum of its own.
- */
+/* Events of one name may be of unlike PMUs: then each family has a name and a sum of its own. */
 static void name_families(struct spec_parser *p, const struct spec_item *item, struct slice terms,
 			  size_t from)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Reading the -e text from left to right: it is cut into items and groups, and
- * each item's events get their terms and modifiers.
- */
+/* Reads the -e text from left to right: items and groups, their terms and modifiers. */
 #include "event/attr.h"
 #include "event/spec/int.h"
 

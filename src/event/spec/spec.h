@@ -85,10 +85,8 @@ struct event_spec {
 	const char *on_cpus;  /* CPUs that have this core PMU (hybrid machines); NULL: all */
 	bool snapshot;	      /* the count is a level, not a sum: show the last one */
 	bool per_pkg;	      /* one count a package is the whole count */
-	/*
-	 * One text can mean one event on each of several like PMUs (uncore_imc/clockticks/), whose
-	 * counts are shown as one sum. Index of the first of them; its own when there is no other.
-	 */
+	/* One text can mean an event on each of several PMUs, whose counts are shown as one sum:
+	 * index of the first of them, its own when there is no other. */
 	int first;
 	uint64_t config3; /* not in every system's perf_event_attr: see perf_open_config3() */
 
@@ -124,5 +122,35 @@ bool spec_samples_running(const struct spec_list *list);
 /* Calls fn with each number that was made of the text; what is 0 and says nothing is left out. */
 typedef void spec_number_fn(void *ctx, const char *name, uint64_t value, bool hex);
 void spec_numbers(const struct event_spec *s, spec_number_fn *fn, void *ctx);
+
+/* --- names that mean the same on every machine (event/spec/names.c) --- */
+
+struct spec_name {
+	const char *name;
+	const char *alias; /* NULL when it has one name only */
+	enum spec_kind kind;
+	uint32_t type;	 /* attr.type */
+	uint64_t config; /* of a tool event: enum spec_tool */
+	const char *about;
+};
+
+/* Sorted by kind, then by name. */
+extern const struct spec_name spec_names[];
+extern const size_t spec_names_n;
+
+/* NULL when it is no such name or alias. */
+const struct spec_name *spec_name_find(const char *s, size_t n);
+
+/* A cache event in any spelling (L1-dcache-load-misses, l1d-read-miss, LLC): 1 and *config; 0: no
+ * cache's name; -EINVAL with *at at the part that is wrong. */
+int spec_cache_parse(const char *s, size_t n, uint64_t *config, size_t *at);
+
+/* The names of the matrix as perf lists them, in its order: fill name[] for index 0, 1, ... */
+#define SPEC_CACHE_NAME_MAX 48
+#define SPEC_CACHE_TYPE PERF_TYPE_HW_CACHE /* attr.type of them all */
+size_t spec_cache_count(void);
+uint64_t spec_cache_name(size_t index, char name[static SPEC_CACHE_NAME_MAX]);
+/* A sentence about it. */
+void spec_cache_about(uint64_t config, char *buf, size_t size);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Terms: the key=value list between two slashes, and those keys that every
- * kind of event may have (config, name, period, call-graph ...).
- */
+/* Terms: KEY=VALUE between two slashes, and the keys that every kind of event may have. */
 #include "event/spec/int.h"
 
 #include <string.h>

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * System calls: their names by number, and what their arguments are.
- *
- * A program of 32 bits has numbers of its own, and so has each architecture. What
- * the arguments are goes by name, which is the same everywhere.
- */
+/* System calls: their numbers, which each ABI has for itself, and their arguments, by name. */
 #ifndef KYMO_EVENT_SYSCALL_SYSCALL_H
 #define KYMO_EVENT_SYSCALL_SYSCALL_H
 

@@ -14,10 +14,7 @@ static void check_list(struct checker *c, struct node *n)
 		for (size_t i = 0; i < n->n; i++)
 			check_stmt(c, n->list[i]);
 	}
-	/*
-	 * let declares in the innermost block; a plain assignment makes a variable of the whole
-	 * probe, as in bpftrace 0.17.
-	 */
+	/* let declares in its block, an assignment in the whole probe, as in bpftrace 0.17. */
 	for (size_t i = vars; i < c->vars.n; i++)
 		if (c->vars.data[i] && c->vars.data[i]->scope)
 			c->vars.data[i] = NULL;

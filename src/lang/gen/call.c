@@ -42,7 +42,7 @@ void gen_buf(struct gen *g, struct node *n, struct place p, const struct ltype *
 	ir_store(g->f, 8, p.base, p.off, len);
 	if (len.kind != IV_IMM || len.v)
 		ir_call(g->f, gen_read_helper(r.space, false), 3, gen_addr(g, gen_at(p, 8)), len,
-			ir_alu(g->f, BPF_ADD, r.base, IR_IMM(r.off)));
+			gen_ref_addr(g, r));
 	if (lt_stored(to) > lt_stored(n->type))
 		gen_zero(g, gen_at(p, lt_stored(n->type)), lt_stored(to) - lt_stored(n->type));
 }

@@ -97,7 +97,10 @@ int gen_read_helper(enum lt_space space, bool text);
 void gen_read(struct gen *g, struct ref r, struct place to, struct ir_val size);
 struct ir_val gen_load(struct gen *g, struct ref r, unsigned size, bool is_signed);
 struct ref gen_ref(struct gen *g, struct node *n);
-struct ir_val gen_ref_addr(struct gen *g, struct ref r);
+static inline struct ir_val gen_ref_addr(struct gen *g, struct ref r)
+{
+	return gen_addr(g, (struct place){ r.base, r.off });
+}
 /* A string that lies elsewhere: at most `from` bytes of it, into size bytes that are zeroed. */
 void gen_read_string(struct gen *g, struct ref r, struct place p, uint32_t from, uint32_t size);
 /* Text at an address into zeroed memory; size counts the NUL. The length with its NUL, or an error.
@@ -111,15 +114,6 @@ struct val gen_call(struct gen *g, struct node *n);
 void gen_call_into(struct gen *g, struct node *n, struct place p, const struct ltype *to);
 /* Both sides equal? Falls through when the answer is `when`, else goes to the label. */
 void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int label);
-/* A loop over a text: what to do when each of its rounds begins. */
-#define ROUNDS_FEW 512
-struct gen_rounds {
-	bool many;
-	struct place at;
-};
-struct gen_rounds gen_rounds(struct gen *g, uint32_t rounds);
-/* v: the loop's counter, which must be bounded behind this. */
-void gen_round(struct gen *g, const struct gen_rounds *r, struct ir_val v, int out);
 struct val gen_stack_id(struct gen *g, const struct ltype *t);
 
 struct val gen_map_read(struct gen *g, struct node *n);
@@ -135,15 +129,6 @@ struct ir_val gen_agg_value(struct gen *g, struct node *map, const struct ltype 
 
 /* A message with these arguments; those that are not words are made in place. */
 void gen_message(struct gen *g, struct lang_action *a, struct node **arg, size_t n, bool control);
-/* Room for one in the ring, with its head; goes to full when there is none. */
-struct gen_room {
-	struct ir_val at;
-	int full;
-	bool control; /* what must not be lost has a second ring */
-};
-struct gen_room gen_room(struct gen *g, uint32_t size, bool control);
-/* Behind its submit: on to out, and what is done where it was full. */
-void gen_room_end(struct gen *g, const struct gen_room *r, const struct lang_action *a, int out);
 void gen_count(struct gen *g, uint32_t counter);
 /* Where a register is in the context; -1: there is none of that name. */
 int gen_register(const char *name);

@@ -11,7 +11,6 @@
  * once, as if there were just one, and drops the branches that are not taken then. So values
  * that loops change go through gen_hidden(), which leaves them as they are and makes them unknown.
  */
-
 #include "lang/gen/gen.h"
 
 bool gen_is_callback(const struct gen *g, const struct node *n)

@@ -179,10 +179,7 @@ static struct ir_val log2_of(struct gen *g, struct ir_val v)
 	return r;
 }
 
-/*
- * Bucket 0: negative; 1: zero; then with k bits of resolution the values below 2^k
- * one by one, and 2^k buckets for each power of two from there.
- */
+/* Buckets: negative; zero; the values below 2^k one by one; then 2^k for each power of two. */
 static struct ir_val hist_bucket(struct gen *g, struct ir_val v, const struct ltype *t)
 {
 	struct ir_val b = ir_copy(g->f, IR_IMM(0)), l;

@@ -95,11 +95,6 @@ int gen_read_helper(enum lt_space space, bool text)
 	}
 }
 
-struct ir_val gen_ref_addr(struct gen *g, struct ref r)
-{
-	return ir_alu(g->f, BPF_ADD, r.base, IR_IMM(r.off));
-}
-
 void gen_read(struct gen *g, struct ref r, struct place to, struct ir_val size)
 {
 	if (r.space == LS_BPF && size.kind == IV_IMM && size.v % 8 == 0) {

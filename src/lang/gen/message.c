@@ -6,7 +6,6 @@
  * it looks by itself every few milliseconds. What the session must not miss (exit,
  * print, clear) has a second ring for when the first is full.
  */
-
 #include "lang/gen/gen.h"
 
 #define WAKE_BYTES 32768
@@ -29,10 +28,7 @@ static struct ir_val wake_flags(struct gen *g, bool control)
 	return flags;
 }
 
-/*
- * Does evaluating it send a message or end the program? Then it must be done before a message is
- * begun.
- */
+/* Must it be evaluated before a message is begun, because it sends one or ends the program? */
 static bool comes_first(const struct node *n, const void *ctx)
 {
 	(void)ctx;
@@ -40,7 +36,14 @@ static bool comes_first(const struct node *n, const void *ctx)
 	       (n->type && n->type->kind == LT_USTACK && (n->kind == N_IDENT || n->kind == N_CALL));
 }
 
-struct gen_room gen_room(struct gen *g, uint32_t size, bool control)
+/* Room for a message in the ring, with its head; goes to full when there is none. */
+struct gen_room {
+	struct ir_val at;
+	int full;
+	bool control; /* what must not be lost has a second ring */
+};
+
+static struct gen_room gen_room(struct gen *g, uint32_t size, bool control)
 {
 	struct gen_room r = { .full = ir_label(g->f), .control = control };
 	int have = ir_label(g->f);
@@ -63,7 +66,9 @@ struct gen_room gen_room(struct gen *g, uint32_t size, bool control)
 	return r;
 }
 
-void gen_room_end(struct gen *g, const struct gen_room *r, const struct lang_action *a, int out)
+/* Behind its submit: on to out, and what is done where it was full. */
+static void gen_room_end(struct gen *g, const struct gen_room *r, const struct lang_action *a,
+			 int out)
 {
 	ir_jump(g->f, out);
 	ir_place_label(g->f, r->full);

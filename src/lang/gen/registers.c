@@ -50,18 +50,17 @@ static void flow_free(struct flow *w)
 	free(w->bits);
 }
 
-static void registers_use(uint64_t *live, const struct ir_val *v)
+/* What an instruction reads: a, b, and its arguments. */
+static const struct ir_val *ir_read(const struct ir_ins *i, unsigned n)
 {
-	if (v->kind == IV_REG)
-		regs_put(live, v->v);
+	return n == 0 ? &i->a : n == 1 ? &i->b : &i->arg[n - 2];
 }
 
 static void use_all(uint64_t *live, const struct ir_ins *i)
 {
-	registers_use(live, &i->a);
-	registers_use(live, &i->b);
-	for (unsigned k = 0; k < i->n_args; k++)
-		registers_use(live, &i->arg[k]);
+	for (unsigned k = 0; k < i->n_args + 2; k++)
+		if (ir_read(i, k)->kind == IV_REG)
+			regs_put(live, ir_read(i, k)->v);
 }
 
 static bool has_effect(const struct ir_ins *i)
@@ -296,13 +295,12 @@ static struct interval *registers_intervals(const struct ir_func *f)
 		for (uint32_t i = k->first; i <= k->last; i++) {
 			const struct ir_ins *in = &f->ins.data[i];
 
-			if (in->a.kind == IV_REG)
-				registers_touch(v, in->a.v, i * 2);
-			if (in->b.kind == IV_REG)
-				registers_touch(v, in->b.v, i * 2);
-			for (unsigned a = 0; a < in->n_args; a++)
-				if (in->arg[a].kind == IV_REG)
-					registers_touch(v, in->arg[a].v, i * 2);
+			for (unsigned a = 0; a < in->n_args + 2; a++) {
+				const struct ir_val *x = ir_read(in, a);
+
+				if (x->kind == IV_REG)
+					registers_touch(v, x->v, i * 2);
+			}
 			if (in->dst >= 0)
 				registers_touch(v, in->dst, i * 2 + 1);
 			if (in->op == IR_CALL)

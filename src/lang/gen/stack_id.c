@@ -72,10 +72,8 @@ static void gen_stack_hash(struct gen *g, struct place from, struct ir_val n, ui
 	ir_place_label(g->f, hashed);
 }
 
-/*
- * A stack is known by a hash of its addresses; the map has the addresses. The kernel's
- * own stack maps lose stacks whose short hashes collide.
- */
+/* A stack's number is a hash of its addresses, which the map has. The kernel's own stack maps lose
+ * stacks whose short hashes collide. */
 struct val gen_stack_id(struct gen *g, const struct ltype *t)
 {
 	bool user = t->kind == LT_USTACK;

@@ -186,7 +186,13 @@ static struct ir_val byte_at(struct gen *g, struct place p, struct ir_val i)
  * too few for long texts. Where the kernel can end loops by itself (may_goto), the position goes
  * through memory: it may be any then, so one round stands for all.
  */
-struct gen_rounds gen_rounds(struct gen *g, uint32_t rounds)
+#define ROUNDS_FEW 512
+struct gen_rounds {
+	bool many;
+	struct place at;
+};
+
+static struct gen_rounds gen_rounds(struct gen *g, uint32_t rounds)
 {
 	struct gen_rounds r = { .many = g->env->has_may_goto && rounds > ROUNDS_FEW };
 
@@ -195,7 +201,8 @@ struct gen_rounds gen_rounds(struct gen *g, uint32_t rounds)
 	return r;
 }
 
-void gen_round(struct gen *g, const struct gen_rounds *r, struct ir_val v, int out)
+/* When a round begins. v: the loop's counter, which must be bounded behind this. */
+static void gen_round(struct gen *g, const struct gen_rounds *r, struct ir_val v, int out)
 {
 	if (!r->many)
 		return;

@@ -53,6 +53,7 @@ void parse_end_at(struct parser *p, struct node *n); /* behind what was read las
 void parse_add(struct parser *p, struct node *n, struct node *item);
 void parse_array(struct parser *p, struct ctype *t); /* [N] behind a type, if it is there */
 struct node *parse_block(struct parser *p);	     /* { ... } */
+struct node *parse_rounds(struct parser *p);	     /* that of a loop */
 /* A type, when the tokens are one; NULL and nothing consumed otherwise. */
 struct ctype *parse_type(struct parser *p);
 /* C's integers: int, unsigned long, __u32, uint8_t. */

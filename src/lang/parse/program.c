@@ -126,9 +126,7 @@ static void parse_macro(struct parser *p)
 			break;
 	}
 	parse_expect(p, ')', NULL);
-	p->loops++; /* it may stand in one */
-	m.body = parse_block(p);
-	p->loops--;
+	m.body = parse_rounds(p); /* it may stand in a loop */
 	m.n_params = params.n;
 	m.param = arena_dup(p->arena, params.data, params.n * sizeof(*params.data));
 	vec_free(&params);

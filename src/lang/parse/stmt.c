@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Statements: blocks, loops, assignments, declarations. */
-
 #include "lang/parse/parse.h"
 
 static struct node *parse_stmt(struct parser *p);
@@ -46,6 +45,16 @@ struct node *parse_block(struct parser *p)
 	return n;
 }
 
+struct node *parse_rounds(struct parser *p)
+{
+	struct node *n;
+
+	p->loops++;
+	n = parse_block(p);
+	p->loops--;
+	return n;
+}
+
 static struct node *parse_if(struct parser *p, uint32_t pos)
 {
 	struct node *n = parse_node(p, N_IF, pos);
@@ -85,9 +94,7 @@ static struct node *parse_for(struct parser *p, uint32_t pos)
 	}
 	if (paren)
 		parse_expect(p, ')', NULL);
-	p->loops++;
-	parse_add(p, n, parse_block(p));
-	p->loops--;
+	parse_add(p, n, parse_rounds(p));
 	return n;
 }
 
@@ -174,9 +181,7 @@ static struct node *parse_stmt(struct parser *p)
 		n = parse_node(p, parse_is(p, "while") ? N_WHILE : N_UNROLL, pos);
 		parse_advance(p);
 		n->a = parse_expr(p);
-		p->loops++;
-		n->b = parse_block(p);
-		p->loops--;
+		n->b = parse_rounds(p);
 		return n;
 	} else if (parse_is(p, "for")) {
 		return parse_for(p, pos);

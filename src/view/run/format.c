@@ -1,48 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /* The conversions of printf() and its like. */
-
 #include "view/run/show.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+
+/* The flags and widths of a conversion, without its lengths, and another letter. */
+static const char *show_format_as(const char *spec, size_t n, const char *letter, char f[48])
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < n && k < 43; i++)
+		if (!strchr("hlzjt", spec[i]))
+			f[k++] = spec[i];
+	memcpy(f + k, letter, strlen(letter) + 1);
+	return f;
+}
 
 static void show_format_any_number(const char *spec, size_t n, char conv, uint64_t v,
 				   struct strbuf *b)
 {
-	char f[48];
-	size_t k = 0;
-
-	for (size_t i = 0; i < n && k < sizeof(f) - 4; i++)
-		if (!strchr("hlzjt", spec[i]))
-			f[k++] = spec[i];
-	if (conv == 'c' || conv == 'p') {
-		f[k++] = conv == 'p' ? 'p' : 'c';
-		f[k] = '\0';
-		if (conv == 'p' && !v)
-			strbuf_puts(b, "0x0");
-		else if (conv == 'p')
-			strbuf_printf(
-				b, f,
-				(void *)(uintptr_t)
-					v); /* NOLINT: checked by the compiler of the language */
-		else
-			strbuf_printf(b, f, (int)v);
-		return;
-	}
-	f[k++] = 'l';
-	f[k++] = 'l';
-	f[k++] = conv == 'i' ? 'd' : conv;
-	f[k] = '\0';
-	strbuf_printf(b, f, (unsigned long long)v);
-}
-
-static void show_format_text(const char *spec, size_t n, const char *s, struct strbuf *b)
-{
+	const char letter[] = { 'l', 'l', conv == 'i' ? 'd' : conv, '\0' };
 	char f[48];
 
-	if (n + 2 > sizeof(f))
-		n = 1;
-	memcpy(f, spec, n);
-	f[n] = 's';
-	f[n + 1] = '\0';
-	strbuf_printf(b, f, s);
+	if (conv == 'p' && !v)
+		strbuf_puts(b, "0x0");
+	else if (conv == 'p')
+		strbuf_printf(
+			b, show_format_as(spec, n, "p", f),
+			(void *)(uintptr_t)v); /* NOLINT: checked by the compiler of the language */
+	else if (conv == 'c')
+		strbuf_printf(b, show_format_as(spec, n, "c", f), (int)v);
+	else
+		strbuf_printf(b, show_format_as(spec, n, letter, f), (unsigned long long)v);
 }
 
 /* %rh: 0a fe; %rx: \x0a\xfe. */
@@ -132,8 +122,6 @@ static void show_format_pad(const struct show_field *f, size_t from, struct strb
 	memset(b->data + from, ' ', pad);
 }
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
 void show_format(const struct lang_out *o, const struct lang_action *a, const char *data,
 		 struct strbuf *b)
 {
@@ -181,7 +169,6 @@ void show_format(const struct lang_out *o, const struct lang_action *a, const ch
 		} else {
 			AUTO_STRBUF text = { 0 };
 			char spec[48];
-			size_t k = 0;
 
 			if (conv == 'r' && (s[1] == 'x' || s[1] == 'h'))
 				show_format_hex(a->arg[arg].type, data + a->arg[arg].offset,
@@ -189,10 +176,7 @@ void show_format(const struct lang_out *o, const struct lang_action *a, const ch
 			else
 				show_value(o, a->arg[arg].type, data + a->arg[arg].offset, false,
 					   &text);
-			for (size_t i = 0; i < n && k < sizeof(spec) - 1; i++)
-				if (!strchr("hlzjt", start[i]))
-					spec[k++] = start[i];
-			show_format_text(spec, k, strbuf_str(&text), b);
+			strbuf_printf(b, show_format_as(start, n, "s", spec), strbuf_str(&text));
 		}
 		arg++;
 	}

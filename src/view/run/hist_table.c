@@ -161,10 +161,7 @@ static void put_bounds(struct form *f, struct show_rows *t)
 	}
 }
 
-/*
- * bcc's form, in quotes that all readers of JSON take: every row from 0 on, with the bounds
- * included.
- */
+/* bcc's form as valid JSON: every row from 0 on, both bounds included. */
 static void put_json(struct lang_out *o, const struct lang_map *m, const char *unit,
 		     const char *section, const struct show_row *r)
 {

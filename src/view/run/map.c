@@ -133,12 +133,7 @@ void show_maps(struct lang_out *o)
 	vec_free(&order);
 }
 
-/*
- * --- table(): a map under the names of its columns, as the tools of old print it ---
- *
- * Keys stand left, values right, and columns are as wide as what is in them; rows are sorted by
- * the last column.
- */
+/* --- table(): keys left, values right, as wide as what is in them; by the last column --- */
 
 #define COLUMNS 16
 #define TEXT_WIDTH 16 /* so wide at least, that outputs one after another look alike */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What messages ask for: text, maps, commands. */
-
 #include "view/run/show.h"
 
 #define JOIN_ARGS 16

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers of the kernel that have names: syscall_name(), signal_name(), cap_name(), disk_name(). */
-
 #include "event/syscall/syscall.h"
 #include "view/run/show.h"
 

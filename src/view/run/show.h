@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a program of the language says, as text or JSON: its messages, values and maps.
- *
- * Commands hand show_printer to whoever runs the program; all else is for the files of this folder.
- */
+/* What a program of the language says, as text or JSON: show_printer is for who runs it. */
 #ifndef KYMO_VIEW_RUN_SHOW_H
 #define KYMO_VIEW_RUN_SHOW_H
 

@@ -6,7 +6,6 @@
  * folded, a line for each. Functions stand there without offsets, so stacks that differ only in
  * these are one: their values are put together.
  */
-
 #include "view/run/show.h"
 
 #define FRAMES 128
