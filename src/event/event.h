@@ -70,8 +70,7 @@ enum event_irq {
 
 #define EVENT_TYPE_NONE UINT32_MAX
 
-/* Markers inside a chain, as the kernel writes them: addresses at or above this are no addresses.
- */
+/* Markers inside a chain, as the kernel writes them: from this on, there are no addresses. */
 #define EVENT_CHAIN_MARK ((uint64_t)-4095)
 #define EVENT_CHAIN_HV ((uint64_t)-32)
 #define EVENT_CHAIN_KERNEL ((uint64_t)-128)
@@ -141,8 +140,7 @@ struct event {
 	uint64_t time;	  /* nanoseconds of the trace's clock */
 	int32_t pid, tid; /* -1 when not known */
 	uint32_t cpu;
-	uint64_t weight; /* what the sample counts for: its period, 1 for a tracepoint, nanoseconds
-			    off CPU */
+	uint64_t weight; /* what it counts for: its period, 1 for a tracepoint, ns off the CPU */
 	uint64_t ip;
 	uint64_t addr;
 	uint64_t id;	       /* perf's event id */

@@ -23,8 +23,7 @@ struct symline {
 	char high_text[8];
 };
 
-/* Of kymo's own: nothing has a name from there on. Recordings have it (store/perfdata/kallsyms.h).
- */
+/* kymo's own: nothing has a name from there on, in recordings (store/perfdata/kallsyms.h). */
 #define SYMLINE_END '-'
 
 /* One line, up to its newline; false: it is none. */

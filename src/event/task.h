@@ -108,8 +108,7 @@ uint32_t tasks_version(const struct tasks *t);
 uint32_t tasks_kernel_at(const struct tasks *t, uint64_t time);
 /* Where the kernel itself began when the recording started; 0 when not known. */
 uint64_t tasks_kernel_start(const struct tasks *t);
-/* The process a thread belonged to then, for sources that record only the tid. -1 when not known.
- */
+/* The process of a thread then, for sources that record only the tid; -1 when not known. */
 int32_t tasks_pid_at(const struct tasks *t, int32_t tid, uint64_t time);
 /* NULL when nothing is mapped there. Kernel addresses are in the kernel's spaces only. */
 const struct task_map *tasks_find(const struct tasks *t, uint32_t space, uint64_t addr);

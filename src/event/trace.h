@@ -31,8 +31,7 @@ struct trace_info {
 	const char *clock; /* in ftrace's words ("local", "mono"); NULL: clock_id tells */
 	uint64_t wall_time,
 		wall_clock_time; /* the same instant: CLOCK_REALTIME ns, and the trace's clock */
-	const char *header_text; /* the header as the source's own tool words it, without '#', one
-				    line each */
+	const char *header_text; /* the header as the source's own tool words it, without '#' */
 };
 
 /* Counts that every report ends with. */
@@ -168,8 +167,7 @@ struct trace {
 	void (*record_text)(const struct event *ev, struct strbuf *b);
 	void *tep; /* of event/text.h, for tracepoints; NULL when there are no formats */
 	const struct trace_own *own; /* NULL: its addresses are those of code */
-	struct tar *files; /* of base/tar.h: what came with the recording; NULL: nothing. Closed
-			      with it */
+	struct tar *files; /* what came with the recording, closed with it; NULL: nothing */
 };
 
 typedef int event_fn(void *ctx,

@@ -151,8 +151,7 @@ struct ast {
 	VEC(struct cconst) consts;
 	VEC(struct cenum) enums;
 	VEC(struct macro) macros;
-	bool undefined;	 /* a definition was not understood, so an unknown name may be one of its
-			    names */
+	bool undefined;	 /* an unknown name may be of a definition not understood */
 	lex_has_fn *has; /* #if has(...); given by the caller */
 	void *has_ctx;
 };

@@ -20,8 +20,7 @@ static void check_all(struct compiler *k, bool final)
 		struct probe_block *b = &k->ast.blocks.data[u->block];
 		const struct lang_point *pt = &k->p->points.data[u->point];
 
-		/* More points of a block whose code does not depend on which it is: once is enough.
-		 */
+		/* More points of a block whose code is the same for them: once is enough. */
 		if (u->block == last_block && !depends &&
 		    pt->kind == k->p->points.data[u->point - 1].kind)
 			continue;

@@ -63,9 +63,8 @@ extern const struct lang_kind_about lang_kinds[LP_N];
 /* One place to attach, patterns expanded. Strings live in the program's arena. */
 struct lang_point {
 	enum lang_kind kind;
-	const char *text;     /* as `probe` shows it */
-	const char *target;   /* tracepoint: system; uprobe, usdt: file; kprobe: module; profile,
-				 interval: unit */
+	const char *text;   /* as `probe` shows it */
+	const char *target; /* tracepoint: system; uprobe, usdt: file; kprobe: module; rate: unit */
 	const char *provider; /* usdt */
 	const char *name;     /* function, event */
 	uint64_t offset;      /* of a function; or the address when there is no name */
@@ -113,8 +112,7 @@ struct lang_env {
 	bool has_loop;	   /* bpf_loop */
 	bool has_cookie;   /* programs attached to many places can learn which was hit */
 	int check_helpers; /* count helpers that fail: 1: reads; 2: also keys that are not there */
-	/* Where in struct task_struct programs may read 16 zero-padded bytes of comm; -1: nowhere.
-	 */
+	/* Where in struct task_struct 16 zero-padded bytes of comm may be read; -1: nowhere. */
 	int (*comm_at)(void *ctx);
 	/* Can values be kept with threads, and be read from all of them? NULL: no. */
 	bool (*task_storage)(void *ctx);
@@ -122,8 +120,7 @@ struct lang_env {
 	/* Calls fn for each thing that fits the pattern; the number of them, or -errno. */
 	int (*match)(void *ctx, const struct lang_point *pattern, lang_match_fn *fn, void *arg,
 		     struct err *e);
-	/* A tracepoint's format text, which the caller frees; NULL when there is no such
-	 * tracepoint. */
+	/* A tracepoint's format text, which the caller frees; NULL: there is none. */
 	char *(*tp_format)(void *ctx, const char *system, const char *event);
 	/* The same already parsed, from a recording; asked first. */
 	const struct event_type *(*tp_type)(void *ctx, const char *system, const char *event);
@@ -146,8 +143,7 @@ struct lang_env {
 	int (*syscall)(void *ctx, const char *name);
 	bool (*resolve)(void *ctx, const char *name, uint8_t addr[16], int *family);
 	int (*usdt_args)(void *ctx, const struct lang_point *p, struct lang_usdt_arg *arg, int max);
-	/* Is the kind refused here? The reason, and the best alternative for this point; else NULL.
-	 */
+	/* Why the kind is refused here, and what is best instead for this point; else NULL. */
 	const char *(*refused)(void *ctx, const struct lang_point *p, char *instead, size_t size);
 	/* May this raw tracepoint be used in place of system:event? */
 	bool (*raw)(void *ctx, const char *system, const char *event);

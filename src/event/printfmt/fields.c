@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of a record one by one, as name=value: without a format, or each as its format shows it.
- */
+/* Fields of a record, name=value: without a format, or each as its format shows it. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>

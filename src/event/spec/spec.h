@@ -78,8 +78,7 @@ struct event_spec {
 	const char *group_name; /* of a leader, from name{...}; NULL when none */
 
 	const char *pmu;      /* PMU that counts it, NULL when the type says all */
-	const char *pmu_cpus; /* the PMU's cpumask ("0", "0,12"): counts system-wide only; NULL: any
-				 CPU */
+	const char *pmu_cpus; /* its cpumask ("0,12"): counts system-wide only; NULL: any CPU */
 	const char *unit;     /* "Joules", "MiB"; NULL when none */
 	double scale;	      /* counts times this is the figure in unit; 1.0 when none */
 	const char *on_cpus;  /* CPUs that have this core PMU (hybrid machines); NULL: all */

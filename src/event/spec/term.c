@@ -282,8 +282,7 @@ int spec_terms_set(struct spec_parser *p, const struct spec_terms *terms, size_t
 			return -EINVAL;
 		}
 		if (skip_unknown && id <= T_CONFIG3)
-			continue; /* a PMU's own terms have their place in it: see event/spec/pmu.c
-				   */
+			continue; /* which a PMU's events have already: event/spec/pmu.c */
 		for (size_t j = from; j < p->list->n; j++)
 			set_term(&p->list->spec[j], t, id, word);
 		if (id == T_NAME)

@@ -54,8 +54,7 @@ static const struct ltype *format_type(struct checker *c, const struct field *f,
 			s[n - 1] = '\0';
 		t = check_named_type(c, s);
 		t = t ? t : c->nothing;
-		/* "const char *const *": what an outer pointer leads to is where the call's data is
-		 */
+		/* "const char *const *": an outer pointer leads to where the call's data is */
 		for (const char *star = strchr(strchr(f->type, '*') + 1, '*'); star;
 		     star = strchr(star + 1, '*'))
 			t = lt_ptr(c->t, t, space);

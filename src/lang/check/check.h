@@ -53,13 +53,11 @@ struct checker {
 	bool agg_ok;		 /* an aggregation may stand here */
 	bool void_ok;		 /* a function without a value may */
 	bool changed, final;
-	bool guess;	 /* what is computed of an unknown type is a number: @x = @x + 1 */
-	bool partial;	 /* the program has mistakes: what is not defined may be defined in what was
-			    left out */
-	bool uses_point; /* the block's meaning depends on which point it is */
-	bool asks_probe; /* the block only asks which point it is (probe) */
-	bool func_by_name; /* in user space func is the probe's function, not a symbol for the
-			      address */
+	bool guess;	   /* what is computed of an unknown type is a number: @x = @x + 1 */
+	bool partial;	   /* there are mistakes: what is not defined may be in what was left out */
+	bool uses_point;   /* the block's meaning depends on which point it is */
+	bool asks_probe;   /* the block only asks which point it is (probe) */
+	bool func_by_name; /* in user space func is the probe's function, not an address */
 	unsigned gen;	   /* counts points: variables' types are found anew for each */
 	const struct ltype *i64, *u64, *none, *nothing, *boolean;
 };

@@ -288,8 +288,7 @@ const struct ltype *check_address(struct checker *c, struct node *n)
 		if (found) {
 			uint64_t here = 0, unused;
 
-			/* Programs are loaded anywhere: as far away as from the probe, in the file.
-			 */
+			/* Programs are loaded anywhere; the distance to the probe is the file's. */
 			n->folded = c->point->kind != LP_UPROBE || !c->point->name ||
 				    c->point->is_addr ||
 				    !c->env->uaddr(c->env->ctx, c->point->target, c->point->name,

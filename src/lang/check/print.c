@@ -18,8 +18,7 @@ static const struct ltype *check_printf_text(struct checker *c, struct node **n)
 	return check_expr(c, str);
 }
 
-/* Behind a '%': the letter of the conversion ('\0': the text ends first), and s on its last byte.
- */
+/* Behind a '%': the conversion's letter ('\0': the text ends first); s is on its last byte then. */
 static char check_printf_letter(const char **s)
 {
 	char letter;

@@ -103,8 +103,7 @@ static inline struct ir_val gen_ref_addr(struct gen *g, struct ref r)
 }
 /* A string that lies elsewhere: at most `from` bytes of it, into size bytes that are zeroed. */
 void gen_read_string(struct gen *g, struct ref r, struct place p, uint32_t from, uint32_t size);
-/* Text at an address into zeroed memory; size counts the NUL. The length with its NUL, or an error.
- */
+/* Text at an address into zeroed memory; size and the length that is given count the NUL. */
 struct ir_val gen_read_str(struct gen *g, struct ref r, struct place to, struct ir_val size);
 
 struct ir_val gen_arith(struct gen *g, int op, struct ir_val a, struct ir_val b, bool is_signed);

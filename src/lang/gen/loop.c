@@ -84,8 +84,7 @@ static void hide_vars(struct gen *g, struct node *n, int round)
 
 static void loop_while(struct gen *g, struct node *n)
 {
-	int top = ir_label(g->f), end = ir_label(g->f), cut = ir_label(g->f),
-	    old_break = g->break_label, old_continue = g->continue_label;
+	int top = ir_label(g->f), end = ir_label(g->f), cut = ir_label(g->f);
 
 	g->break_label = end;
 	g->continue_label = top;
@@ -102,13 +101,11 @@ static void loop_while(struct gen *g, struct node *n)
 		gen_count(g, LANG_COUNT_LOOPS);
 	}
 	ir_place_label(g->f, end);
-	g->break_label = old_break;
-	g->continue_label = old_continue;
 }
 
 static void gen_loop_unroll(struct gen *g, struct node *n)
 {
-	int end = ir_label(g->f), old_break = g->break_label, old_continue = g->continue_label;
+	int end = ir_label(g->f);
 
 	g->break_label = end;
 	for (int64_t i = 0; i < n->a->v; i++) {
@@ -117,8 +114,6 @@ static void gen_loop_unroll(struct gen *g, struct node *n)
 		ir_place_label(g->f, g->continue_label);
 	}
 	ir_place_label(g->f, end);
-	g->break_label = old_break;
-	g->continue_label = old_continue;
 }
 
 /* Registers for the variables that only this loop's body has. */
@@ -140,8 +135,7 @@ static void loop_vars(struct gen *g, struct node *n)
 		loop_vars(g, n->list[i]);
 }
 
-/* The body of a loop as a function of its own: what it shares with the outside lies in the frame.
- */
+/* The body of a loop as a function; what it shares with the outside lies in the frame. */
 static int gen_loop_callback(struct gen *g, struct node *n)
 {
 	struct gen save = *g;
@@ -281,10 +275,14 @@ static void call_loop(struct gen *g, struct node *n)
 
 void gen_loop(struct gen *g, struct node *n)
 {
+	int out = g->break_label, on = g->continue_label;
+
 	if (gen_is_callback(g, n))
 		call_loop(g, n);
 	else if (n->kind == N_WHILE)
 		loop_while(g, n);
 	else
 		gen_loop_unroll(g, n);
+	g->break_label = out;
+	g->continue_label = on;
 }

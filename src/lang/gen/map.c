@@ -294,8 +294,7 @@ static void gen_map_aggregate(struct gen *g, struct node *n)
 
 	if (call->n)
 		v = gen_word(g, call->list[0]);
-	/* What the value needs is worked out before the entry is looked up: fewer registers live.
-	 */
+	/* The value is worked out before the entry is looked up: fewer registers live. */
 	if (t->kind == LT_HIST)
 		v = hist_bucket(g, v, t);
 	else if (t->kind == LT_LHIST)

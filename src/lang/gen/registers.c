@@ -305,9 +305,8 @@ static struct interval *registers_intervals(const struct ir_func *f)
 				registers_touch(v, in->dst, i * 2 + 1);
 			if (in->op == IR_CALL)
 				calls[n_calls++] = i * 2;
-			if (in->op == IR_CTX ||
-			    in->op == IR_PARAM) /* a parameter must not overwrite one that is still
-						   needed */
+			/* A parameter must not overwrite one that is still needed. */
+			if (in->op == IR_CTX || in->op == IR_PARAM)
 				v[in->dst].across = true;
 		}
 	}

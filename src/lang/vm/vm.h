@@ -38,8 +38,7 @@ void *lang_vm_user(const struct lang_vm *vm);
 
 /* Run one of the program's codes; -ELOOP when it does not end. */
 int lang_vm_run(struct lang_vm *vm, size_t code, const struct lang_vm_event *ev);
-/* Lost messages never happen here; refused updates of full maps do. Index as in the counters map.
- */
+/* No message is lost here; updates of full maps may be refused. Index as in the counters map. */
 uint64_t lang_vm_counter(const struct lang_vm *vm, uint32_t which);
 void lang_vm_start(struct lang_vm *vm, uint64_t time);
 

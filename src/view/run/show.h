@@ -46,8 +46,7 @@ static inline uint64_t show_word(const void *p, size_t i)
 /* All of a map, merged over CPUs, sorted; the names of its stacks are looked up at once. */
 void show_rows_take(struct show_rows *t, struct lang_out *o, int map, int64_t top, int64_t div);
 void show_rows_free(struct show_rows *t);
-/* Sorted again, by keys or, after they have changed, by values; those that were joined stand first.
- */
+/* Sorted again, by keys or by (changed) values; those that were joined stand first. */
 void show_rows_sort(struct show_rows *t, bool keys);
 /* The value of e becomes part of row's. */
 void show_rows_add(const struct show_rows *t, struct show_row *row, const struct show_row *e);
