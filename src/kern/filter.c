@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
+#include "event/type.h"
 #include "kern/tracefs.h"
 
 static bool word_char(char c)
@@ -73,23 +74,19 @@ static bool near_fields(const char *tracefs, const char *subsys, const char *eve
 	AUTO_FREE char *path = mem_printf("%s/events/%s/%s/format", tracefs, subsys, event),
 		       *text = NULL;
 	struct str_nearest s = { .typed = typed };
-	char *save = NULL;
+	struct event_type type = { 0 };
+	struct arena a = { 0 };
+	bool near = false;
+	size_t n;
 
-	if (file_read(path, 1 << 20, &text, NULL) < 0)
-		return false;
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char *semi = strstr(line, "field:") ? strchr(line, ';') : NULL, *name;
-
-		if (!semi)
-			continue;
-		*semi = '\0';
-		if ((name = strchr(line, '[')))
-			*name = '\0';
-		name = strrchr(line, ' ');
-		if (name)
-			str_nearest_add(&s, name + 1);
+	if (file_read(path, 1 << 20, &text, &n) == 0 &&
+	    type_parse_format(&type, &a, text, n, NULL) == 0) {
+		for (size_t i = 0; i < type.n_fields; i++)
+			str_nearest_add(&s, type.fields[i].name);
+		near = str_nearest_list(&s, buf, size);
 	}
-	return str_nearest_list(&s, buf, size);
+	arena_free(&a);
+	return near;
 }
 
 bool filter_is_bad(int code)

@@ -60,7 +60,7 @@ static void run_about_program(const struct run *r, size_t i, struct strbuf *b)
 	struct bpf_about a = { 0 };
 	unsigned long n, us = run_about_number(words, "verification time ");
 
-	strbuf_printf(b, "program %s: %u instructions", r->p->points.data[c->point[0]].text, c->n);
+	strbuf_printf(b, "program %s: %u instructions", run_point(r, c, 0)->text, c->n);
 	if (c->n_points > 1)
 		strbuf_printf(b, " for %zu probes", c->n_points);
 	if (prog < 0 || !bpf_about(prog, &a)) {
@@ -111,7 +111,7 @@ void run_about(const struct run *r, struct strbuf *b)
 
 		run_about_program(r, i, b);
 		for (size_t k = 0; k < c->n_points; k++) {
-			const struct lang_point *pt = &r->p->points.data[c->point[k]];
+			const struct lang_point *pt = run_point(r, c, k);
 
 			strbuf_printf(b, "  %s: %s\n", pt->text, run_about_how(r, c, pt));
 		}

@@ -146,7 +146,7 @@ static int attach_user(struct run *r, int prog, const struct lang_point *pt, str
 
 bool run_is_multi(const struct run *r, const struct lang_code *c)
 {
-	enum lang_kind kind = r->p->points.data[c->point[0]].kind;
+	enum lang_kind kind = run_point(r, c, 0)->kind;
 
 	/* A command shares this process's memory until it runs: an event for one probe would see
 	 * kymo's own calls, too. Without one, events are gone sooner at the end. */
@@ -155,7 +155,7 @@ bool run_is_multi(const struct run *r, const struct lang_code *c)
 	if (r->env->kernel < MULTI_SINCE || (kind != LP_UPROBE && kind != LP_URETPROBE))
 		return false;
 	for (size_t i = 1; i < c->n_points; i++)
-		if (r->p->points.data[c->point[i]].kind != kind)
+		if (run_point(r, c, i)->kind != kind)
 			return false;
 	return true;
 }
@@ -203,11 +203,11 @@ static int attach_many(struct run *r, const struct lang_code *c, int prog, struc
 	int k = 0;
 
 	for (size_t i = 0, n; i < c->n_points && k == 0; i += n) {
-		const char *target = r->p->points.data[c->point[i]].target;
+		const char *target = run_point(r, c, i)->target;
 		AUTO_FREE char *path = run_find_file(target);
 
 		if (!path)
-			return run_attach_failed(&r->p->points.data[c->point[i]], ENOENT, e);
+			return run_attach_failed(run_point(r, c, i), ENOENT, e);
 		for (n = 0; i + n < c->n_points && k == 0; n++) {
 			const struct lang_point *pt = &r->p->points.data[c->point[i + n]];
 
@@ -316,7 +316,7 @@ static int attach_code(struct run *r, size_t code, bool last_first, struct err *
 
 	r->cookies = c->cookie;
 	if (c->how == LH_SYSCALL) {
-		const struct lang_point *pt = &r->p->points.data[c->point[0]];
+		const struct lang_point *pt = run_point(r, c, 0);
 
 		if (last_first)
 			return 0;
@@ -327,7 +327,7 @@ static int attach_code(struct run *r, size_t code, bool last_first, struct err *
 	if (run_is_multi(r, c))
 		return last_first ? attach_many(r, c, prog, e) : 0;
 	for (size_t i = 0; i < c->n_points && k == 0; i++) {
-		const struct lang_point *pt = &r->p->points.data[c->point[i]];
+		const struct lang_point *pt = run_point(r, c, i);
 
 		if (last_is_first(pt) != last_first)
 			continue;

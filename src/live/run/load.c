@@ -133,8 +133,7 @@ static int run_load_refused(struct run *r, const struct lang_code *c, int code, 
 	const char *helper;
 
 	if (code == EPERM && !log[0] && c->type == BPF_PROG_TYPE_TRACING) {
-		err_set(e, EPERM, "this kernel does not allow %s",
-			r->p->points.data[c->point[0]].text);
+		err_set(e, EPERM, "this kernel does not allow %s", run_point(r, c, 0)->text);
 		return err_hint(e, "a tracepoint or rawtracepoint of the same event may do: kymo "
 				   "run -l 'tracepoint:*'");
 	}
@@ -190,7 +189,7 @@ static int run_load_refused(struct run *r, const struct lang_code *c, int code, 
 
 static uint32_t btf_id(struct run *r, const struct lang_code *c)
 {
-	const struct lang_point *pt = &r->p->points.data[c->point[0]];
+	const struct lang_point *pt = run_point(r, c, 0);
 	const struct btf_types *b;
 
 	if (c->type != BPF_PROG_TYPE_TRACING || !(b = run_env_btf(r->env)))
@@ -206,7 +205,7 @@ static uint32_t btf_id(struct run *r, const struct lang_code *c)
 /* Is it run by events? The other kinds are run by kymo itself. */
 static bool is_probe(const struct run *r, const struct lang_code *c)
 {
-	switch (r->p->points.data[c->point[0]].kind) {
+	switch (run_point(r, c, 0)->kind) {
 	case LP_BEGIN:
 	case LP_END:
 	case LP_INTERVAL:
@@ -236,7 +235,7 @@ static bool feeds_back(const struct lang_point *pt)
 static bool leaves_out(const struct run *r, const struct lang_code *c)
 {
 	for (size_t i = 0; i < c->n_points; i++)
-		if (!feeds_back(&r->p->points.data[c->point[i]]))
+		if (!feeds_back(run_point(r, c, i)))
 			return false;
 	return true;
 }

@@ -206,22 +206,16 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 	return 0;
 }
 
-static enum lang_kind run_kind_of(const struct run *r, size_t code)
-{
-	return r->p->points.data[r->p->codes.data[code].point[0]].kind;
-}
-
 /* Runs all programs of a kind; true when there were any. */
 static bool run_all(struct run *r, enum lang_kind kind)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < r->p->codes.n; i++)
-		if (run_kind_of(r, i) == kind)
-			for (size_t k = 0; k < r->p->codes.data[i].n_points; k++) {
-				bpf_run(r->prog_fd[i]);
-				any = true;
-			}
+	vec_each (&r->p->codes, c)
+		for (size_t k = 0; run_point(r, c, 0)->kind == kind && k < c->n_points; k++) {
+			bpf_run(r->prog_fd[c - r->p->codes.data]);
+			any = true;
+		}
 	return any;
 }
 
@@ -229,20 +223,16 @@ static int start_timers(struct run *r, struct err *e)
 {
 	if (r->o.limit_ns && loop_timer(&r->loop, RUN_ID_LIMIT, r->o.limit_ns, 0, e) < 0)
 		return -e->code;
-	for (size_t i = 0; i < r->p->codes.n; i++) {
-		if (run_kind_of(r, i) != LP_INTERVAL)
-			continue;
-		for (size_t k = 0; k < r->p->codes.data[i].n_points; k++) {
-			const struct lang_point *pt =
-				&r->p->points.data[r->p->codes.data[i].point[k]];
-			uint64_t ns = lang_point_every(pt);
+	vec_each (&r->p->codes, c)
+		for (size_t k = 0; run_point(r, c, 0)->kind == LP_INTERVAL && k < c->n_points;
+		     k++) {
+			uint64_t ns = lang_point_every(run_point(r, c, k));
 			int fd = loop_timer(&r->loop, RUN_ID_TIMER + (int)r->timers.n, ns, ns, e);
 
 			if (fd < 0)
 				return fd;
-			vec_push(&r->timers, (uint32_t)i);
+			vec_push(&r->timers, (uint32_t)(c - r->p->codes.data));
 		}
-	}
 	return 0;
 }
 
@@ -284,14 +274,14 @@ static bool self_signal(struct run *r, int signal)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < r->p->codes.n; i++) {
-		const struct lang_point *pt = &r->p->points.data[r->p->codes.data[i].point[0]];
+	vec_each (&r->p->codes, c) {
+		const struct lang_point *pt = run_point(r, c, 0);
 		const char *name = sigabbrev_np(signal);
 
 		if (pt->kind == LP_SELF && name &&
 		    (strcmp(pt->name, name) == 0 ||
 		     (str_starts(pt->name, "SIG") && strcmp(pt->name + 3, name) == 0))) {
-			bpf_run(r->prog_fd[i]);
+			bpf_run(r->prog_fd[c - r->p->codes.data]);
 			any = true;
 		}
 	}

@@ -113,6 +113,12 @@ struct run {
 	struct run_user_file *user_file; /* of the last probe, while they are attached */
 };
 
+static inline const struct lang_point *run_point(const struct run *r, const struct lang_code *c,
+						 size_t i)
+{
+	return &r->p->points.data[c->point[i]];
+}
+
 int run_load(struct run *r, char **log, struct err *e);
 /* A program with the walker in it, or what does without: its descriptor, or -errno. */
 int run_load_with_walker(struct run *r, size_t i, char **log, struct err *e);
