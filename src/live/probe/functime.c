@@ -52,7 +52,6 @@ int functime_open(const struct functime_opts *o, struct functime **ret, struct e
 {
 	libbpf_print_fn_t before = libbpf_set_print(NULL);
 	struct functime *t = mem_alloc(sizeof(*t));
-	struct err ignored;
 	int r;
 
 	t->bpf = time_bpf__open();
@@ -63,7 +62,7 @@ int functime_open(const struct functime_opts *o, struct functime **ret, struct e
 		functime_close(t);
 		return r;
 	}
-	if (btf_types_open(NULL, NULL, &t->types, &ignored) < 0)
+	if (btf_types_open(NULL, NULL, &t->types, NULL) < 0)
 		t->types = NULL;
 	t->func = t->types ? btf_by_name(t->types, BTF_KIND_FUNC, o->function) : 0;
 	*ret = t;

@@ -91,14 +91,13 @@ static struct elf *find_module(const char *symfs, const char *name)
 static int open_module(const struct probe_target_opts *o, struct probe_target *t, struct err *e)
 {
 	const char *name = str_base_name(o->module);
-	struct err ignored;
 	int err = 0;
 
 	t->module = mem_strndup(name, strcspn(name, "."));
 	for (char *c = t->module; *c; c++)
 		if (*c == '-')
 			*c = '_';
-	if (btf_types_open(t->module, t->btf, &t->module_btf, &ignored) < 0)
+	if (btf_types_open(t->module, t->btf, &t->module_btf, NULL) < 0)
 		t->module_btf = NULL;
 	if (name != o->module || strstr(o->module, ".ko"))
 		err = elf_open_path(o->module, &t->elf, e);
@@ -137,12 +136,11 @@ static int not_loaded(const char *module, struct err *e)
 
 int probe_target_kernel(const struct probe_target_opts *o, struct probe_target *t, struct err *e)
 {
-	struct err ignored;
 	int err;
 
 	t->syntax.machine = CPU_MACHINE;
 	t->syntax.target = t;
-	if (btf_types_open(NULL, NULL, &t->btf, &ignored) < 0)
+	if (btf_types_open(NULL, NULL, &t->btf, NULL) < 0)
 		t->btf = NULL;
 	err = o->module ? open_module(o, t, e) : open_vmlinux(o, t, e);
 	if (err < 0)

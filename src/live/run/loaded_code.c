@@ -44,15 +44,10 @@ static void add_funcs(struct lang_code *c, const struct walker_function *f, size
 static void add_subs(struct arena *a, struct lang_code *c, const struct walker_function *f,
 		     size_t from)
 {
-	struct lang_sub *s = arena_alloc(a, (f->n_subs + 1) * sizeof(*s));
+	struct lang_sub *s = arena_dup(a, f->sub, f->n_subs * sizeof(*s));
 
-	_Static_assert(LANG_SUB_ARGS == WALKER_ARGS_MAX, "the same functions");
-	for (size_t i = 0; i < f->n_subs; i++) {
-		s[i] = (struct lang_sub){ .at = (uint32_t)from + f->sub[i].at,
-					  .global = f->sub[i].global,
-					  .n = f->sub[i].n };
-		memcpy(s[i].arg, f->sub[i].arg, sizeof(s[i].arg));
-	}
+	for (size_t i = 0; i < f->n_subs; i++)
+		s[i].at += (uint32_t)from;
 	c->sub = s;
 	c->n_subs = f->n_subs;
 }

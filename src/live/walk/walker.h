@@ -167,17 +167,11 @@ void walker_settle(struct walker *w, int timeout_ms);
  * finished here and comes as WALKER_STACK, state is r2. It holds descriptors of the walker's maps.
  */
 struct bpf_insn;
-#define WALKER_ARGS_MAX 5
-struct walker_sub {
-	uint32_t at;
-	bool global;		       /* verified once, by itself */
-	uint8_t n;		       /* arguments */
-	uint32_t arg[WALKER_ARGS_MAX]; /* bytes of a number; above 8: of what a pointer leads to */
-};
+struct lang_sub; /* lang/lang.h: a function, and how it is called */
 struct walker_function {
 	const struct bpf_insn *insn;
 	size_t n, entry;
-	const struct walker_sub *sub; /* its functions, by place */
+	const struct lang_sub *sub; /* its functions, by place */
 	size_t n_subs;
 };
 enum walker_which {

@@ -20,7 +20,7 @@
 static __thread struct walker *loading;
 
 /* What a function takes, as its type says. */
-static void signature(const struct btf *b, const struct bpf_func_info *info, struct walker_sub *s)
+static void signature(const struct btf *b, const struct bpf_func_info *info, struct lang_sub *s)
 {
 	const struct btf_type *t = btf__type_by_id(b, info->type_id), *proto;
 	const struct btf_param *p;
@@ -29,7 +29,7 @@ static void signature(const struct btf *b, const struct bpf_func_info *info, str
 		return;
 	s->global = btf_vlen(t) == BTF_FUNC_GLOBAL;
 	proto = btf__type_by_id(b, t->type);
-	if (!proto || !btf_is_func_proto(proto) || btf_vlen(proto) > WALKER_ARGS_MAX) {
+	if (!proto || !btf_is_func_proto(proto) || btf_vlen(proto) > LANG_SUB_ARGS) {
 		s->global = false;
 		return;
 	}
@@ -53,7 +53,7 @@ static void signature(const struct btf *b, const struct bpf_func_info *info, str
 
 static int by_place(const void *a, const void *b)
 {
-	uint32_t x = ((const struct walker_sub *)a)->at, y = ((const struct walker_sub *)b)->at;
+	uint32_t x = ((const struct lang_sub *)a)->at, y = ((const struct lang_sub *)b)->at;
 
 	return x < y ? -1 : x > y;
 }
@@ -78,7 +78,7 @@ static int walk_walker_fn_prepare(struct bpf_program *p, struct bpf_prog_load_op
 	c->n = bpf_program__insn_cnt(p);
 	c->insn = mem_dup(bpf_program__insns(p), c->n * sizeof(*c->insn));
 	for (uint32_t i = 0; i < o->func_info_cnt && o->func_info_rec_size == sizeof(*info); i++) {
-		struct walker_sub s = { .at = info[i].insn_off - (uint32_t)c->main };
+		struct lang_sub s = { .at = info[i].insn_off - (uint32_t)c->main };
 
 		if (info[i].insn_off < c->main)
 			continue;

@@ -87,7 +87,7 @@ static bool good(const char *data, size_t n, struct head *h)
 		if (h->code[i].n_insn >= 1u << 16 || h->code[i].n_subs >= 1u << 10 ||
 		    h->code[i].main >= h->code[i].n_insn)
 			return false;
-		want += h->code[i].n_subs * sizeof(struct walker_sub) +
+		want += h->code[i].n_subs * sizeof(struct lang_sub) +
 			h->code[i].n_insn * sizeof(struct bpf_insn);
 	}
 	return rest == want && map_hash_bytes(data + sizeof(*h), rest) == h->check;
@@ -202,7 +202,7 @@ static bool open_kept(struct walker *w, const char *data, size_t n)
 		return false;
 	data += h.n_maps * sizeof(struct walker_kept_map);
 	for (int i = 0; i < WALKER_CODES; i++) {
-		const struct walker_sub *sub = (const struct walker_sub *)data;
+		const struct lang_sub *sub = (const struct lang_sub *)data;
 		struct walker_code *c = &w->code[i];
 
 		for (uint32_t k = 0; k < h.code[i].n_subs; k++)

@@ -196,10 +196,9 @@ static bool walker_btf_make(struct strbuf *out)
 	struct btf_header h = { .magic = BTF_MAGIC, .version = 1, .hdr_len = sizeof(h) };
 	struct btf_types *types = NULL;
 	struct maker m = { 0 };
-	struct err e = { 0 };
 	bool good = true;
 
-	if (btf_types_open(NULL, NULL, &types, &e) < 0)
+	if (btf_types_open(NULL, NULL, &types, NULL) < 0)
 		return false;
 	strbuf_putc(&m.strings, '\0');
 	basic(&m);

@@ -24,6 +24,7 @@
 #include "base/index.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "lang/lang.h"
 #include "live/attached.h"
 #include "live/loop.h"
 #include "live/walk/walker.h"
@@ -124,7 +125,7 @@ struct walker_copied; /* walker_copy.c */
 struct walker_code {
 	struct bpf_insn *insn;
 	size_t n, main; /* main: that program's */
-	VEC(struct walker_sub) subs;
+	VEC(struct lang_sub) subs;
 };
 
 #define WALKER_KEPT_MAPS 16
