@@ -86,7 +86,7 @@ static int choose_cgroups(struct record_args *a, struct err *e)
 
 static int prepare_off(struct record_args *a, struct err *e)
 {
-	struct capture_off *off = &a->o.capture.off;
+	struct walker_off *off = &a->o.capture.off;
 
 	off->on = off->on || off->wakers;
 	if (!off->on)

@@ -13,6 +13,7 @@
 #include "live/capture/ring.h"
 #include "live/loop.h"
 #include "live/target.h"
+#include "live/walk/walker.h"
 
 struct perfdata_event; /* store/perfdata/write.h */
 struct synth;	       /* live/about/synth.h */
@@ -25,13 +26,6 @@ enum capture_chain {
 	CAPTURE_AUTO,	/* walked in the kernel where that works (live/walk/walked.h), else by frame
 			   pointers */
 	CAPTURE_WALKED, /* so it is: tracepoints have the kernel's own part of their chains */
-};
-
-/* Time off the CPU (live/capture/offcpu.h). */
-struct capture_off {
-	bool on, wakers;
-	uint64_t direct_ns; /* waits so long get samples of their own; 0: none */
-	uint32_t sums;	    /* different ones the kernel has room for; 0: walker.h's */
 };
 
 struct capture_opts {
@@ -61,7 +55,7 @@ struct capture_opts {
 	int clock_id;
 	/* cgroups[i] names the cgroup of event i (NULL: none); NULL when there are none. */
 	const char *const *cgroups;
-	struct capture_off off;
+	struct walker_off off; /* time off the CPU: on, wakers, direct_ns, sums */
 	/* The event could not be had and another was taken for it (cycles by cpu-clock). May be
 	 * NULL. taken says how often, too, where a period is dropped. */
 	void (*fallback)(void *ctx, const char *wanted, const char *taken, const char *why);

@@ -108,17 +108,12 @@ static int open_cgroups(const struct spec_list *specs, const struct capture_opts
 
 static void off_opts(struct walker_opts *wo, const struct target *t, const struct capture_opts *o)
 {
-	wo->off = (struct walker_off){
-		.on = o->off.on,
-		.wakers = o->off.wakers,
-		.direct_ns = o->off.direct_ns,
-		.sums = o->off.sums,
-		.all = t->system_wide,
-		.inherit = o->inherit && !o->per_thread,
-		.kthreads = !t->system_wide,
-		.cpus = t->cpus.cpu,
-		.n_cpus = t->cpus.n && t->cpus.cpu[0] >= 0 && t->cpus_named ? t->cpus.n : 0,
-	};
+	wo->off = o->off;
+	wo->off.all = t->system_wide;
+	wo->off.inherit = o->inherit && !o->per_thread;
+	wo->off.kthreads = !t->system_wide;
+	wo->off.cpus = t->cpus.cpu;
+	wo->off.n_cpus = t->cpus.n && t->cpus.cpu[0] >= 0 && t->cpus_named ? t->cpus.n : 0;
 }
 
 int walked_open(struct walked *w, const struct spec_list *specs, const struct target *t,

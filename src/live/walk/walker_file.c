@@ -271,12 +271,12 @@ static void *builder(void *arg)
 
 /* Build-ids and paths can be anybody's in a container: the mapping itself says which file it is.
  * When it is gone, the table will be that of the path here. */
-static uint64_t file_key(const struct walker_file_id *id)
+static uint64_t file_key(const struct walker_mmap *id)
 {
 	uint64_t k[4] = { (uint64_t)id->maj << 32 | id->min, id->ino, 0, 0 };
 	struct stat st;
 
-	if (id->build_id_size && stat_mapped(id->pid, id->start, id->end, &st)) {
+	if (id->build_id_size && stat_mapped(id->pid, id->start, id->start + id->len, &st)) {
 		k[0] = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
 		k[1] = st.st_ino;
 	} else if (id->build_id_size) {
@@ -302,7 +302,7 @@ static bool same_stat(const struct stat *a, const struct stat *b)
 }
 
 /* Whether the mapping is of what the table was made of. An unreadable one is believed. */
-static bool unchanged(struct walker_file *f, const struct walker_file_id *id)
+static bool unchanged(struct walker_file *f, const struct walker_mmap *id)
 {
 	struct stat st;
 	int fd;
@@ -311,7 +311,7 @@ static bool unchanged(struct walker_file *f, const struct walker_file_id *id)
 	if (!f->has_stat || loop_now() - f->checked < CHECK_EVERY)
 		return true;
 	f->checked = loop_now();
-	fd = open_mapped(id->pid, id->start, id->end);
+	fd = open_mapped(id->pid, id->start, id->start + id->len);
 	if (fd < 0)
 		return true;
 	same = fstat(fd, &st) < 0 || same_stat(&st, &f->st);
@@ -358,7 +358,7 @@ static uint32_t recycle(struct walker *w)
 	return (uint32_t)(old - w->files.data);
 }
 
-static uint32_t file_new(struct walker *w, uint64_t key, const struct walker_file_id *id)
+static uint32_t file_new(struct walker *w, uint64_t key, const struct walker_mmap *id)
 {
 	uint32_t i = UINT32_MAX, table;
 	struct walker_file *f;
@@ -379,7 +379,7 @@ static uint32_t file_new(struct walker *w, uint64_t key, const struct walker_fil
 				   .table = table,
 				   .pid = id->pid,
 				   .start = id->start,
-				   .end = id->end,
+				   .end = id->start + id->len,
 				   .ino = id->ino,
 				   .path = mem_strdup(id->path),
 				   .last_used = loop_now() };
@@ -399,7 +399,7 @@ struct ehframe *walker_file_cfi(const struct walker_file *f)
 	return cfi;
 }
 
-uint32_t walker_file_get(struct walker *w, const struct walker_file_id *id)
+uint32_t walker_file_get(struct walker *w, const struct walker_mmap *id)
 {
 	uint64_t key = file_key(id), *at = map_find(&w->file_by_key, key);
 	struct walker_file *f;
@@ -416,7 +416,7 @@ uint32_t walker_file_get(struct walker *w, const struct walker_file_id *id)
 			if (f->state == WALKER_FILE_FREE || f->state == WALKER_FILE_PENDING) {
 				f->pid = id->pid;
 				f->start = id->start;
-				f->end = id->end;
+				f->end = id->start + id->len;
 			}
 			if (f->state == WALKER_FILE_FREE) /* was evicted */
 				enqueue(w, f);

@@ -247,17 +247,8 @@ void walker_slab_release(struct walker *w, struct walker_file *f);
 /* walker_file.c */
 int walker_file_init(struct walker *w, struct err *e);
 void walker_file_free(struct walker *w);
-struct walker_file_id {
-	uint32_t maj, min;
-	uint64_t ino;
-	const uint8_t *build_id;
-	size_t build_id_size;
-	const char *path;
-	int32_t pid;
-	uint64_t start, end;
-};
 /* The file's index, made and queued when new; UINT32_MAX: it is none. One more mapping has it. */
-uint32_t walker_file_get(struct walker *w, const struct walker_file_id *id);
+uint32_t walker_file_get(struct walker *w, const struct walker_mmap *id);
 void walker_file_put(struct walker *w, uint32_t file);
 /* Unmapped for longest: with a table in force, or any that is not being built. */
 struct walker_file *walker_file_unused(struct walker *w, bool table);

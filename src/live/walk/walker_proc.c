@@ -255,20 +255,19 @@ static bool is_file(const char *path, uint64_t ino, size_t build_id_size)
 	       strncmp(path, "/dev/zero", 9) != 0 && strncmp(path, "/SYSV", 5) != 0;
 }
 
-static struct walker_mapping mapping_of(struct walker *w, const struct walker_file_id *id,
-					uint64_t pgoff)
+static struct walker_mapping mapping_of(struct walker *w, const struct walker_mmap *r)
 {
-	struct walker_mapping m = { .start = id->start,
-				    .end = id->end,
-				    .pgoff = pgoff,
+	struct walker_mapping m = { .start = r->start,
+				    .end = r->start + r->len,
+				    .pgoff = r->pgoff,
 				    .file = UINT32_MAX,
 				    .table = WALKER_TABLE_NONE };
 
-	if (!strcmp(id->path, "[vdso]")) {
+	if (!strcmp(r->path, "[vdso]")) {
 		m.table = WALKER_TABLE_VDSO;
 		m.pgoff = 0;
-	} else if (is_file(id->path, id->ino, id->build_id_size)) {
-		m.file = walker_file_get(w, id);
+	} else if (is_file(r->path, r->ino, r->build_id_size)) {
+		m.file = walker_file_get(w, r);
 	}
 	return m;
 }
@@ -291,16 +290,17 @@ void walker_proc_scan(struct walker *w, int32_t pid, int32_t tid)
 	for (char *at = text; proc_map_next(&at, &m);) {
 		size_t n = strlen(m.path) - (str_ends(m.path, " (deleted)") ? 10 : 0);
 		AUTO_FREE char *path = mem_strndup(m.path, n);
-		struct walker_file_id id = { .pid = pid,
-					     .start = m.start,
-					     .end = m.end,
-					     .maj = m.maj,
-					     .min = m.min,
-					     .ino = m.ino,
-					     .path = path };
+		struct walker_mmap r = { .pid = pid,
+					 .start = m.start,
+					 .len = m.end - m.start,
+					 .pgoff = m.pgoff,
+					 .maj = m.maj,
+					 .min = m.min,
+					 .ino = m.ino,
+					 .path = path };
 
 		if (m.perms[2] == 'x' && m.end > m.start) /* the kernel lists them in order */
-			vec_push(&p->maps, mapping_of(w, &id, m.pgoff));
+			vec_push(&p->maps, mapping_of(w, &r));
 	}
 	walker_proc_mark(w, p);
 }
@@ -347,24 +347,15 @@ void walker_proc_missed(struct walker *w, const struct walk_sample *s)
 
 void walker_mmap(struct walker *w, const struct walker_mmap *r)
 {
-	struct walker_file_id id = { .maj = r->maj,
-				     .min = r->min,
-				     .ino = r->ino,
-				     .path = r->path,
-				     .build_id = r->build_id,
-				     .build_id_size = r->build_id_size,
-				     .pid = r->pid,
-				     .start = r->start,
-				     .end = r->start + r->len };
 	struct walker_mapping m;
 	struct walker_proc *p;
 
-	if (r->pid <= 0 || !r->len || id.end < id.start || !r->path)
+	if (r->pid <= 0 || !r->len || r->start + r->len < r->start || !r->path)
 		return;
 	pthread_mutex_lock(&w->lock);
 	p = proc_get(w, r->pid);
 	if (r->time >= p->exec_time) {
-		m = mapping_of(w, &id, r->pgoff);
+		m = mapping_of(w, r);
 		add_mapping(w, p, &m);
 	}
 	pthread_mutex_unlock(&w->lock);
