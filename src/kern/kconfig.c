@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "config.h"
 
 #if HAVE_ZLIB
@@ -110,6 +111,16 @@ void modules_close(struct modules *m)
 {
 	free(m->folder);
 	free(m->dep);
+}
+
+char *modules_name(const char *path)
+{
+	const char *base = *path == '[' ? path + 1 : str_base_name(path);
+	char *name = mem_strndup(base, strcspn(base, ".]"));
+
+	for (char *c = name; *c; c++)
+		*c = *c == '-' ? '_' : *c;
+	return name;
 }
 
 /* Names have _ where files may have -. */

@@ -25,6 +25,8 @@ struct modules {
 void modules_open(struct modules *m);
 /* "/lib/modules/RELEASE/kernel/fs/ext4/ext4.ko", for the caller to free; NULL: not known. */
 char *modules_path(const struct modules *m, const char *name);
+/* What the kernel calls ".../fs/nfs/nfs-layout.ko", or "[nfs_layout]"; the caller's to free. */
+char *modules_name(const char *path);
 void modules_close(struct modules *m);
 
 #endif

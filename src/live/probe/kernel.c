@@ -93,10 +93,7 @@ static int open_module(const struct probe_target_opts *o, struct probe_target *t
 	const char *name = str_base_name(o->module);
 	int err = 0;
 
-	t->module = mem_strndup(name, strcspn(name, "."));
-	for (char *c = t->module; *c; c++)
-		if (*c == '-')
-			*c = '_';
+	t->module = modules_name(o->module);
 	if (btf_types_open(t->module, t->btf, &t->module_btf, NULL) < 0)
 		t->module_btf = NULL;
 	if (name != o->module || strstr(o->module, ".ko"))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "kern/kconfig.h"
 #include "live/about/about.h"
 #include "live/about/sampled.h"
 #include "store/perfdata/inject.h"
@@ -28,19 +29,6 @@ struct record_end {
 	bool stamped;
 };
 
-/* "/lib/modules/6.1/kernel/fs/nfs/nfs-layout.ko" or "[nfs_layout]": the name in the kernel. */
-static void record_end_module_name(const char *path, char *buf, size_t size)
-{
-	const char *base = strrchr(path, '/');
-	size_t n;
-
-	base = base ? base + 1 : path + (*path == '[');
-	n = strcspn(base, ".]");
-	snprintf(buf, size, "%.*s", (int)n, base);
-	for (char *p = buf; *p; p++)
-		*p = *p == '-' ? '_' : *p;
-}
-
 static void add_build_ids(const struct record_end *end, const struct source *s,
 			  const struct sampled *hits, struct strbuf *ret)
 {
@@ -54,7 +42,6 @@ static void add_build_ids(const struct record_end *end, const struct source *s,
 	for (uint32_t d = 0; d < tasks_n_dsos(t); d++) {
 		const struct task_dso *dso = tasks_get_dso(t, d);
 		const char *path = tasks_dso_path(t, d);
-		char name[64];
 
 		if ((!hits->dso[d] && !all) || dso->ksymbol)
 			continue;
@@ -62,7 +49,8 @@ static void add_build_ids(const struct record_end *end, const struct source *s,
 			perfdata_build_id_entry(ret, PERF_RECORD_MISC_USER, -1, dso->build_id,
 						dso->build_id_size, path);
 		} else if (dso->kernel && strcmp(path, "[kernel.kallsyms]") != 0) {
-			record_end_module_name(path, name, sizeof(name));
+			AUTO_FREE char *name = modules_name(path);
+
 			if (ksyms_module_build_id(name, &id))
 				perfdata_build_id_entry(ret, PERF_RECORD_MISC_KERNEL, -1, id.data,
 							id.len, path);
