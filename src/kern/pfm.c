@@ -6,10 +6,47 @@
 #include "config.h"
 
 #if HAVE_LIBPFM
+#	include <dlfcn.h>
 #	include <perfmon/pfmlib_perf_event.h>
 #	include <stdio.h>
 #	include <stdlib.h>
 #	include <string.h>
+
+static struct {
+	__typeof__(pfm_initialize) *initialize;
+	__typeof__(pfm_strerror) *strerror;
+	__typeof__(pfm_get_os_event_encoding) *encode;
+	__typeof__(pfm_get_pmu_info) *pmu;
+	__typeof__(pfm_get_event_next) *next;
+	__typeof__(pfm_get_event_info) *event;
+	__typeof__(pfm_get_event_attr_info) *attr;
+} lib;
+
+/*
+ * At the first use: linked, its tables cost every start 41,000 relocations. Static builds link it.
+ * False: it is gone.
+ */
+static bool libpfm_load(void)
+{
+#	if KYMO_STATIC
+#		define FIND(function, name) function
+#	else
+#		define FIND(function, name) (__typeof__(&(function)))dlsym(h, name)
+	void *h = dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
+
+	if (!h)
+		return false;
+#	endif
+	lib.initialize = FIND(pfm_initialize, "pfm_initialize");
+	lib.strerror = FIND(pfm_strerror, "pfm_strerror");
+	lib.encode = FIND(pfm_get_os_event_encoding, "pfm_get_os_event_encoding");
+	lib.pmu = FIND(pfm_get_pmu_info, "pfm_get_pmu_info");
+	lib.next = FIND(pfm_get_event_next, "pfm_get_event_next");
+	lib.event = FIND(pfm_get_event_info, "pfm_get_event_info");
+	lib.attr = FIND(pfm_get_event_attr_info, "pfm_get_event_attr_info");
+	return lib.initialize && lib.strerror && lib.encode && lib.pmu && lib.next && lib.event &&
+	       lib.attr;
+}
 
 static bool ready(void)
 {
@@ -19,7 +56,7 @@ static bool ready(void)
 		/* The grammar has these names itself. Left on, every tracepoint would be read at
 		 * the start. */
 		setenv("LIBPFM_DISABLED_PMUS", "perf,perf_raw", 0);
-		state = pfm_initialize() == PFM_SUCCESS ? 1 : -1;
+		state = libpfm_load() && lib.initialize() == PFM_SUCCESS ? 1 : -1;
 	}
 	return state > 0;
 }
@@ -32,7 +69,7 @@ int pfm_encode(const char *text, struct perf_event_attr *attr, struct err *e)
 
 	if (!ready())
 		return -ENOENT;
-	r = pfm_get_os_event_encoding(text, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
+	r = lib.encode(text, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
 	free(full);
 	switch (r) {
 	case PFM_SUCCESS: return 0;
@@ -42,7 +79,7 @@ int pfm_encode(const char *text, struct perf_event_attr *attr, struct err *e)
 	case PFM_ERR_UMASK:
 	case PFM_ERR_FEATCOMB:
 		err_set(e, EINVAL, "libpfm4 knows the event, but not all of '%s': %s", text,
-			pfm_strerror(r));
+			lib.strerror(r));
 		return err_hint(e, "'kymo list pfm %.*s' shows what it may have",
 				(int)strcspn(text, ":"), text);
 	default: return -ENOENT;
@@ -61,8 +98,7 @@ static int each_umask(const pfm_event_info_t *ev, const char *pmu,
 	for (int i = 0; i < ev->nattrs && r == 0; i++) {
 		pfm_event_attr_info_t at = { .size = sizeof(at) };
 
-		if (pfm_get_event_attr_info(ev->idx, i, PFM_OS_PERF_EVENT_EXT, &at) !=
-			    PFM_SUCCESS ||
+		if (lib.attr(ev->idx, i, PFM_OS_PERF_EVENT_EXT, &at) != PFM_SUCCESS ||
 		    at.type != PFM_ATTR_UMASK)
 			continue;
 		any = true;
@@ -83,12 +119,12 @@ int pfm_each(int (*fn)(void *ctx, const char *pmu, const char *name, const char 
 	for (int p = PFM_PMU_NONE; p < PFM_PMU_MAX && r == 0; p++) {
 		pfm_pmu_info_t pmu = { .size = sizeof(pmu) };
 
-		if (pfm_get_pmu_info((pfm_pmu_t)p, &pmu) != PFM_SUCCESS || !pmu.is_present)
+		if (lib.pmu((pfm_pmu_t)p, &pmu) != PFM_SUCCESS || !pmu.is_present)
 			continue;
-		for (int i = pmu.first_event; i != -1 && r == 0; i = pfm_get_event_next(i)) {
+		for (int i = pmu.first_event; i != -1 && r == 0; i = lib.next(i)) {
 			pfm_event_info_t ev = { .size = sizeof(ev) };
 
-			if (pfm_get_event_info(i, PFM_OS_PERF_EVENT_EXT, &ev) == PFM_SUCCESS)
+			if (lib.event(i, PFM_OS_PERF_EVENT_EXT, &ev) == PFM_SUCCESS)
 				r = each_umask(&ev, pmu.name, fn, ctx);
 		}
 	}
