@@ -24,8 +24,6 @@ struct try_perf {
 	int64_t paranoid, mlock_kb, max_stack, max_rate, cpu_percent, nmi_watchdog, kptr;
 };
 
-/* The hardware part alone: cycles, cycles_user, counters, core, precise. */
-void try_perf_pmu(struct try_perf *t);
 /* All of it. */
 void try_perf(struct try_perf *t);
 
@@ -109,6 +107,5 @@ void try_bpf(struct try_bpf *t, const struct kconfig *config);
 /* One at a time, for commands that need just that. A fentry program is always attached. */
 int try_bpf_prog(enum try_bpf_prog p);
 int try_bpf_map(enum try_bpf_map m);
-int try_bpf_helper(enum try_bpf_helper h);
 
 #endif

@@ -107,11 +107,6 @@ int try_bpf_map(enum try_bpf_map m)
 							  .inner = inner < 0 ? 0 : inner }));
 }
 
-int try_bpf_helper(enum try_bpf_helper h)
-{
-	return bpf_try_helper(BPF_PROG_TYPE_KPROBE, helpers[h]);
-}
-
 void try_bpf(struct try_bpf *t, const struct kconfig *config)
 {
 	/* What attaching a fentry program comes down to; it came to arm64 after fentry itself. */
@@ -133,6 +128,6 @@ void try_bpf(struct try_bpf *t, const struct kconfig *config)
 	for (int i = 0; i < TRY_BPF_MAPS; i++)
 		t->map[i] = try_bpf_map((enum try_bpf_map)i);
 	for (int i = 0; i < TRY_BPF_HELPERS; i++)
-		t->helper[i] = try_bpf_helper((enum try_bpf_helper)i);
+		t->helper[i] = bpf_try_helper(BPF_PROG_TYPE_KPROBE, helpers[i]);
 	btf_free(&btf);
 }

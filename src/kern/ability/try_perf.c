@@ -88,7 +88,16 @@ static void list_pmus(struct try_perf *t)
 	file_names_free(&names);
 }
 
-void try_perf_pmu(struct try_perf *t)
+static int64_t setting(const char *name)
+{
+	AUTO_FREE char *path = mem_printf("/proc/sys/kernel/%s", name);
+	int64_t v = TRY_ABSENT;
+
+	file_i64(path, &v);
+	return v;
+}
+
+void try_perf(struct try_perf *t)
 {
 	*t = (struct try_perf){ 0 };
 	list_pmus(t);
@@ -101,20 +110,6 @@ void try_perf_pmu(struct try_perf *t)
 
 		file_i64(path, &t->precise);
 	}
-}
-
-static int64_t setting(const char *name)
-{
-	AUTO_FREE char *path = mem_printf("/proc/sys/kernel/%s", name);
-	int64_t v = TRY_ABSENT;
-
-	file_i64(path, &v);
-	return v;
-}
-
-void try_perf(struct try_perf *t)
-{
-	try_perf_pmu(t);
 	t->software = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, true, 0, -1);
 	t->all = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false, -1, 0);
 	t->paranoid = setting("perf_event_paranoid");

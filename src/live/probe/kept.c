@@ -23,7 +23,9 @@ const char *probe_kept_path(const struct probe_target *t)
 	return t->user ? t->path : KERNEL;
 }
 
-void probe_kept_spec(const struct probe_text *p, const struct probe_defs *defs, struct strbuf *out)
+/* "GROUP:EVENT=POINT ARGS" when it was given a name, else as it was given. */
+static void probe_kept_spec(const struct probe_text *p, const struct probe_defs *defs,
+			    struct strbuf *out)
 {
 	const char *point = p->event ? strchr(p->text, '=') : NULL;
 

@@ -11,8 +11,6 @@ bool probe_kept_id(const struct probe_target *t, struct build_id *ret);
 /* The path they are kept under. */
 const char *probe_kept_path(const struct probe_target *t);
 
-/* "GROUP:EVENT=POINT ARGS" when it was given a name, else as it was given. */
-void probe_kept_spec(const struct probe_text *p, const struct probe_defs *defs, struct strbuf *out);
 /* Keep these for that text; names of several places are told apart by _1, _2 ... */
 void probe_kept_add(struct kept_probes *k, const struct probe_text *p,
 		    const struct probe_defs *defs);

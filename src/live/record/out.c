@@ -17,7 +17,7 @@
 
 /* There may be many tasks: the rings are emptied now and then. No round ends here, so readers
  * see these records before any sample. */
-int record_out_synth(void *ctx, const void *data, size_t n, struct err *e)
+static int record_out_synth(void *ctx, const void *data, size_t n, struct err *e)
 {
 	struct record_out *o = ctx;
 	uint64_t now = loop_now();

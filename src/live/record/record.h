@@ -155,8 +155,6 @@ int record_out_bytes(void *o, const void *data, size_t n, struct err *e);
 int64_t record_out_drain(struct record_out *o, struct err *e);
 /* How many threads are worth it for so many rings; 1: none but the caller's. */
 unsigned record_drain_threads(size_t rings);
-/* A record about a task, which may be one of many: rings are looked at meanwhile. */
-int record_out_synth(void *o, const void *data, size_t n, struct err *e);
 /* After each look at all rings. */
 int record_out_round(struct record_out *o, struct err *e);
 /* Complete the file: build-ids, features, header; failed: make the best of what is there. */

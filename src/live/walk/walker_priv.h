@@ -224,10 +224,8 @@ struct walker {
 uint32_t walker_states(struct walker *w); /* how many, and where in them each kind begins */
 
 /* walker_slab.c */
-bool walker_area_open(struct walker_area *a, int fd, size_t size);
 /* Make [at, at + n) usable; false when the kernel has no room for it. */
 bool walker_area_touch(struct walker_area *a, size_t at, size_t n);
-void walker_area_close(struct walker_area *a);
 /* n blocks in a row. */
 bool walker_space_take(struct walker_space *s, uint32_t n, uint32_t *ret);
 void walker_space_give(struct walker_space *s, uint32_t start, uint32_t n);

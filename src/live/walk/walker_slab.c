@@ -16,7 +16,7 @@
 
 /* ---- memory ---- */
 
-bool walker_area_open(struct walker_area *a, int fd, size_t size)
+static bool walker_area_open(struct walker_area *a, int fd, size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -52,7 +52,7 @@ bool walker_area_touch(struct walker_area *a, size_t at, size_t n)
 	return true;
 }
 
-void walker_area_close(struct walker_area *a)
+static void walker_area_close(struct walker_area *a)
 {
 	if (a->base)
 		munmap(a->base, a->size);
