@@ -4,6 +4,7 @@
 #define KYMO_LIVE_CAPTURE_SAMPLE_H
 
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -13,6 +14,12 @@
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |  \
 	 PERF_SAMPLE_PERIOD)
+
+/* Bytes of the header and these of those fields. */
+static inline size_t sample_size(uint64_t fields)
+{
+	return sizeof(struct perf_event_header) + 8u * (size_t)__builtin_popcountll(fields);
+}
 
 struct sample_head {
 	uint64_t id, ip, time, addr, period;

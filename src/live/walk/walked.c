@@ -239,8 +239,8 @@ static int walked_by_time(const void *a, const void *b)
 /* Where the time stands, counted back from a record's end. */
 static size_t time_back(uint64_t t)
 {
-	return 8 * (1 + (size_t)(!!(t & PERF_SAMPLE_ID) + !!(t & PERF_SAMPLE_STREAM_ID) +
-				 !!(t & PERF_SAMPLE_CPU) + !!(t & PERF_SAMPLE_IDENTIFIER)));
+	return 8 + 8 * (size_t)__builtin_popcountll(t & (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+							 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER));
 }
 
 static bool mmap_of(const struct perf_event_header *h, uint64_t time, struct walker_mmap *ret)

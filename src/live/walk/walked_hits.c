@@ -19,11 +19,6 @@
 #define KEEP_NS 1500000000u
 #define KEEP_BYTES (32u << 20)
 
-/* Fields before the call chain, which is as far as one must look. */
-static const uint64_t leading[] = { PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,   PERF_SAMPLE_TID,
-				    PERF_SAMPLE_TIME,	    PERF_SAMPLE_ADDR, PERF_SAMPLE_ID,
-				    PERF_SAMPLE_STREAM_ID,  PERF_SAMPLE_CPU,  PERF_SAMPLE_PERIOD };
-
 int walked_hits_fits(const struct event_spec *s, struct err *e)
 {
 	if (!s->subsys || strcmp(s->subsys, "ftrace") == 0)
@@ -97,18 +92,12 @@ int walked_hits_open(const struct spec_list *specs, struct walker *w, struct err
 
 static void walked_hits_lay_out(struct walked_hits *h, uint64_t sample_type)
 {
-	size_t at = sizeof(struct perf_event_header);
+	const uint64_t first = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP;
 
 	h->sample_type = sample_type;
-	for (size_t i = 0; i < ARRAY_SIZE(leading); i++) {
-		if (leading[i] == PERF_SAMPLE_TID)
-			h->tid_at = at + 4; /* behind the process's */
-		if (leading[i] == PERF_SAMPLE_TIME)
-			h->time_at = at;
-		if (sample_type & leading[i])
-			at += 8;
-	}
-	h->chain_at = at;
+	h->tid_at = sample_size(sample_type & first) + 4; /* behind the process's */
+	h->time_at = sample_size(sample_type & (first | PERF_SAMPLE_TID));
+	h->chain_at = sample_size(sample_type & SAMPLE_HEAD);
 }
 
 int walked_hits_start(struct walked_hits *h, struct walker *w, struct capture *c, struct err *e)
