@@ -104,32 +104,31 @@ uint64_t budget_room(const struct budget *b)
 	return own < left ? own : left;
 }
 
-static void budget_note(const struct err *e)
+/* To whom it is told, or else kept for budget_refused(). */
+static int budget_tell(const struct err *own, struct err *e)
 {
 	pthread_mutex_lock(&all.lock);
-	if (!all.refused[0])
-		snprintf(all.refused, sizeof(all.refused), "%.300s (%.200s)", e->msg, e->hint);
+	if (e)
+		*e = *own;
+	else if (!all.refused[0])
+		snprintf(all.refused, sizeof(all.refused), "%.300s (%.200s)", own->msg, own->hint);
 	pthread_mutex_unlock(&all.lock);
+	return -own->code;
 }
 
 static int budget_refuse(const struct budget *b, const char *what, struct err *e)
 {
+	bool whole = b->size == BUDGET_ANY || all.given[b->kind];
 	struct err own;
 	char bound[32], size[32];
 
 	str_bytes(limit(b), bound, sizeof(bound));
 	str_bytes(b->size, size, sizeof(size));
-	if (b->size == BUDGET_ANY || all.given[b->kind])
-		err_set(e ? e : &own, EFBIG, "%s would take more than %s of %s", what, bound,
-			kinds[b->kind].name);
-	else
-		err_set(e ? e : &own, EFBIG,
-			"%s would take more than %s of %s, too much for %s of input", what, bound,
-			kinds[b->kind].name, size);
-	err_hint(e ? e : &own, "%s=SIZE allows more, when you trust it", kinds[b->kind].variable);
-	if (!e)
-		budget_note(&own);
-	return -EFBIG;
+	err_set(&own, EFBIG, "%s would take more than %s of %s%s%s%s", what, bound,
+		kinds[b->kind].name, whole ? "" : ", too much for ", whole ? "" : size,
+		whole ? "" : " of input");
+	err_hint(&own, "%s=SIZE allows more, when you trust it", kinds[b->kind].variable);
+	return budget_tell(&own, e);
 }
 
 int budget_take(struct budget *b, uint64_t n, const char *what, struct err *e)
@@ -167,12 +166,10 @@ int budget_watch_look(const struct budget_watch *w, const char *what, struct err
 
 	if (all.ns + thread_ns() - w->began < all.max_ns)
 		return 0;
-	err_set(e ? e : &own, ETIME, "unpacking %s takes more than %llu seconds", what,
+	err_set(&own, ETIME, "unpacking %s takes more than %llu seconds", what,
 		(unsigned long long)(all.max_ns / 1000000000u));
-	err_hint(e ? e : &own, "KYMO_MAX_SECONDS=N allows more, when you trust it");
-	if (!e)
-		budget_note(&own);
-	return -ETIME;
+	err_hint(&own, "KYMO_MAX_SECONDS=N allows more, when you trust it");
+	return budget_tell(&own, e);
 }
 
 void budget_watch_end(const struct budget_watch *w)

@@ -16,20 +16,27 @@ struct bytes {
 	bool bad;
 };
 
-/* What is known to be there, in this machine's byte order. */
+/* A number of 1, 2, 4 or 8 bytes that are known to be there. */
+static inline uint64_t bytes_at(const void *p, size_t size, bool swap)
+{
+	uint64_t v8;
+	uint32_t v4;
+	uint16_t v2;
+
+	switch (size) {
+	case 8: memcpy(&v8, p, 8); return swap ? __builtin_bswap64(v8) : v8;
+	case 4: memcpy(&v4, p, 4); return swap ? __builtin_bswap32(v4) : v4;
+	case 2: memcpy(&v2, p, 2); return swap ? __builtin_bswap16(v2) : v2;
+	default: return *(const uint8_t *)p;
+	}
+}
 static inline uint32_t bytes_at32(const void *p)
 {
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
+	return (uint32_t)bytes_at(p, 4, false);
 }
 static inline uint64_t bytes_at64(const void *p)
 {
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
+	return bytes_at(p, 8, false);
 }
 
 static inline size_t bytes_left(const struct bytes *b)
@@ -53,52 +60,39 @@ static inline uint8_t bytes_u8(struct bytes *b)
 {
 	return b->p < b->end ? *b->p++ : (uint8_t)bytes_fail(b);
 }
-static inline uint16_t bytes_u16(struct bytes *b)
-{
-	uint16_t v;
-
-	if (bytes_left(b) < sizeof(v))
-		return (uint16_t)bytes_fail(b);
-	memcpy(&v, b->p, sizeof(v));
-	b->p += sizeof(v);
-	return b->swap ? __builtin_bswap16(v) : v;
-}
-static inline uint32_t bytes_u32(struct bytes *b)
-{
-	uint32_t v;
-
-	if (bytes_left(b) < sizeof(v))
-		return (uint32_t)bytes_fail(b);
-	memcpy(&v, b->p, sizeof(v));
-	b->p += sizeof(v);
-	return b->swap ? __builtin_bswap32(v) : v;
-}
-static inline uint64_t bytes_u64(struct bytes *b)
+static inline uint64_t bytes_fixed(struct bytes *b, size_t size)
 {
 	uint64_t v;
 
-	if (bytes_left(b) < sizeof(v))
+	if (bytes_left(b) < size)
 		return bytes_fail(b);
-	memcpy(&v, b->p, sizeof(v));
-	b->p += sizeof(v);
-	return b->swap ? __builtin_bswap64(v) : v;
+	v = bytes_at(b->p, size, b->swap);
+	b->p += size;
+	return v;
+}
+static inline uint16_t bytes_u16(struct bytes *b)
+{
+	return (uint16_t)bytes_fixed(b, 2);
+}
+static inline uint32_t bytes_u32(struct bytes *b)
+{
+	return (uint32_t)bytes_fixed(b, 4);
+}
+static inline uint64_t bytes_u64(struct bytes *b)
+{
+	return bytes_fixed(b, 8);
 }
 /* A number of 1, 2, 3, 4 or 8 bytes. */
 static inline uint64_t bytes_uint(struct bytes *b, unsigned size)
 {
-	switch (size) {
-	case 1: return bytes_u8(b);
-	case 2: return bytes_u16(b);
-	case 3: {
+	if (size == 3) {
 		uint32_t x = bytes_u8(b), y = bytes_u8(b), z = bytes_u8(b);
 		bool big = b->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 
 		return big ? x << 16 | y << 8 | z : z << 16 | y << 8 | x;
 	}
-	case 4: return bytes_u32(b);
-	case 8: return bytes_u64(b);
-	default: return bytes_fail(b);
-	}
+	return size == 1 || size == 2 || size == 4 || size == 8 ? bytes_fixed(b, size)
+								: bytes_fail(b);
 }
 /* LEB128: groups of seven bits, low ones first. Padding beyond this is no number. */
 #define BYTES_LEB_MAX 32

@@ -107,11 +107,21 @@ static void put_right(struct out *o, const char *s, size_t n, size_t width, char
 	o->n += pad + n;
 }
 
-void out_u64(struct out *o, uint64_t v, unsigned width)
+static void put_number(struct out *o, uint64_t v, unsigned width, char fill)
 {
 	char buf[24], *end = buf + sizeof(buf), *p = digits(v, end);
 
-	put_right(o, p, (size_t)(end - p), width, ' ');
+	put_right(o, p, (size_t)(end - p), width, fill);
+}
+
+void out_u64(struct out *o, uint64_t v, unsigned width)
+{
+	put_number(o, v, width, ' ');
+}
+
+void out_zeros(struct out *o, uint64_t v, unsigned width)
+{
+	put_number(o, v, width, '0');
 }
 
 void out_i64(struct out *o, int64_t v, unsigned width)
@@ -122,13 +132,6 @@ void out_i64(struct out *o, int64_t v, unsigned width)
 	if (v < 0)
 		*--p = '-';
 	put_right(o, p, (size_t)(end - p), width, ' ');
-}
-
-void out_zeros(struct out *o, uint64_t v, unsigned width)
-{
-	char buf[24], *end = buf + sizeof(buf), *p = digits(v, end);
-
-	put_right(o, p, (size_t)(end - p), width, '0');
 }
 
 void out_hex(struct out *o, uint64_t v, unsigned width)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing protocol buffers: fields one after the other into memory, messages
- * inside messages closed when they are complete.
+ * Writing protocol buffers: fields one after the other into memory, messages inside messages closed
+ * when they are complete. Which field has which number is the caller's knowledge.
  *
  *	struct pb b = { 0 };
  *	size_t m = pb_begin(&b, 3);
  *	pb_uint(&b, 1, 42);
  *	pb_end(&b, m);
- *
- * Nothing is read here. Which field has which number is the caller's knowledge.
  */
 #ifndef KYMO_BASE_PB_H
 #define KYMO_BASE_PB_H

@@ -7,7 +7,6 @@
 
 #include "base/filemap.h"
 #include "base/map.h"
-#include "base/tar_block.h"
 #include "base/unpack.h"
 #include "base/vec.h"
 #include "config.h"

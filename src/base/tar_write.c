@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/output.h"
 #include "base/str.h"
-#include "base/tar_block.h"
+#include "base/tar.h"
 #include "config.h"
 #if HAVE_ZSTD
 #	include <zstd.h>
@@ -58,6 +58,16 @@ static int tar_write_put_packed(struct tar_writer *w, const void *data, size_t n
 }
 #endif
 
+static int put_part(struct tar_writer *w, const void *data, size_t n, bool last, struct err *e)
+{
+#if HAVE_ZSTD
+	if (w->zstd)
+		return tar_write_put_packed(w, data, n, last ? ZSTD_e_end : ZSTD_e_continue, e);
+#endif
+	(void)last;
+	return tar_write_put(w, data, n, e);
+}
+
 /* Head, body and padding: one frame when packed. */
 static int put_member(struct tar_writer *w, const struct strbuf *head, const void *data, size_t n,
 		      struct err *e)
@@ -70,16 +80,12 @@ static int put_member(struct tar_writer *w, const struct strbuf *head, const voi
 	if (w->zstd) {
 		ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
 		ZSTD_CCtx_setPledgedSrcSize(w->zstd, head->n + n + pad);
-		r = tar_write_put_packed(w, head->data, head->n, ZSTD_e_continue, e);
-		if (r == 0 && n)
-			r = tar_write_put_packed(w, data, n, ZSTD_e_continue, e);
-		return r == 0 ? tar_write_put_packed(w, zero, pad, ZSTD_e_end, e) : r;
 	}
 #endif
-	r = tar_write_put(w, head->data, head->n, e);
+	r = put_part(w, head->data, head->n, false, e);
 	if (r == 0 && n)
-		r = tar_write_put(w, data, n, e);
-	return r == 0 ? tar_write_put(w, zero, pad, e) : r;
+		r = put_part(w, data, n, false, e);
+	return r == 0 ? put_part(w, zero, pad, true, e) : r;
 }
 
 static void set_number(char *field, size_t size, uint64_t v)

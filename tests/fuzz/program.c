@@ -11,17 +11,17 @@
 
 #define EVENTS 16
 
-struct bytes {
+struct input {
 	const uint8_t *at, *end;
 };
 
-static unsigned byte(struct bytes *b)
+static unsigned byte(struct input *b)
 {
 	return b->at < b->end ? *b->at++ : 0;
 }
 
 /* A copy of its own, so that reading behind it is seen. */
-static void *take(struct bytes *b, size_t n)
+static void *take(struct input *b, size_t n)
 {
 	size_t have = (size_t)(b->end - b->at);
 	void *p = malloc(n ? n : 1);
@@ -32,7 +32,7 @@ static void *take(struct bytes *b, size_t n)
 	return p;
 }
 
-static void take_event(struct bytes *b, uint64_t *time, struct event *ev)
+static void take_event(struct input *b, uint64_t *time, struct event *ev)
 {
 	unsigned kind = byte(b), size;
 
@@ -61,7 +61,7 @@ static bool forget(void *ctx, struct lang_out *o)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *end = memchr(data, '\0', size);
-	struct bytes b = { end ? end + 1 : data + size, data + size };
+	struct input b = { end ? end + 1 : data + size, data + size };
 	AUTO_FREE char *text = mem_strndup((const char *)data, end ? (size_t)(end - data) : size);
 	struct lang_config config = { .strlen = 64,
 				      .map_keys = 16,

@@ -72,10 +72,10 @@ static void kernel_code(void)
 	kcode_close(k);
 	/* a vmlinux: moved from where it was linked */
 	CHECK_INT(kcode_open(&(struct kcode_want){ .vmlinux = path, .text = loaded }, &k, &e), 0);
-	CHECK_INT(kcode_slide(k), loaded - at);
+	CHECK_INT(k->slide, loaded - at);
 	CHECK_INT(kcode_read(k, loaded + 1, buf, 2, &e), 2);
 	CHECK_INT(buf[0], 2);
-	CHECK_INT(kcode_machine(k), EM_X86_64);
+	CHECK_INT(k->machine, EM_X86_64);
 	kcode_close(k);
 	/* of another build */
 	CHECK_INT(kcode_open(&(struct kcode_want){ .vmlinux = "/nonexistent" }, &k, &e), -ENOENT);

@@ -5,7 +5,6 @@
 
 #include <elf.h>
 
-#include "sym/disasm/vex.h"
 #include "tap.h"
 
 static void x86(void)

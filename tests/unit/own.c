@@ -5,7 +5,6 @@
 #include "calc/profile/names.h"
 #include "calc/profile/stacks.h"
 #include "store/text/own.h"
-#include "store/text/sources.h"
 #include "tap.h"
 
 struct named {

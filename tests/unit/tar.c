@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/tar.h"
-#include "base/tar_block.h"
 #include "base/tar_write.h"
 #include "config.h"
 #include "tap.h"

@@ -5,7 +5,7 @@
 
 #include "calc/read/own_stacks.h"
 #include "store/text/folded.h"
-#include "store/text/sources.h"
+#include "store/text/own.h"
 
 static inline int text_stacks(text_source_fn *read, const char *name, const char *data, size_t n,
 			      const struct own_stacks_opts *o, struct stacks side[2],

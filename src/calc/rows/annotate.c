@@ -160,9 +160,9 @@ static int kernel_code(const struct names *n, const struct annotate_opts *o, str
 	r = kcode_read(k, p->start, a->copy, p->end - p->start, e);
 	p->bytes = a->copy;
 	p->n = r > 0 ? (size_t)r : 0;
-	p->vaddr = p->start - kcode_slide(k);
-	p->machine = kcode_machine(k);
-	a->file = arena_strdup(&a->arena, kcode_path(k));
+	p->vaddr = p->start - k->slide;
+	p->machine = k->machine;
+	a->file = arena_strdup(&a->arena, k->path);
 	kcode_close(k);
 	return r < 0 ? r : 0;
 }

@@ -336,7 +336,7 @@ static bool put_vmlinux(struct making *m, const struct build_id *id)
 
 	if (m->a->no_vmlinux || !id->len || kcode_open(&want, &k, &(struct err){ 0 }) < 0)
 		return false;
-	if (elf_open_path(kcode_path(k), &elf, NULL) == 0 && build_id_match(&elf->build_id, id)) {
+	if (elf_open_path(k->path, &elf, NULL) == 0 && build_id_match(&elf->build_id, id)) {
 		put_taken(m, &(struct find_taken){ .path = "[kernel.vmlinux]",
 						   .id = id,
 						   .name = "elf",

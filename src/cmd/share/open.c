@@ -14,7 +14,7 @@
 #include "store/perfdata/perfdata.h"
 #include "store/text/pprof.h"
 #include "store/text/script_text.h"
-#include "store/text/sources.h"
+#include "store/text/own.h"
 #include "store/tracedat/tracedat.h"
 #include "sym/find/archive.h"
 #include "sym/jit/jitdump.h"

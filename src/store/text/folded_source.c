@@ -4,7 +4,6 @@
 #include "base/vec.h"
 #include "store/text/folded.h"
 #include "store/text/own.h"
-#include "store/text/sources.h"
 
 /* A frame's text that was met: its number + 1, in user code and inlined into the kernel's. */
 struct unfold_known {

@@ -2,11 +2,9 @@
 /*
  * Reading pprof profiles (profile.proto), gzipped or plain.
  *
- * Everything but the samples is taken apart when it is opened, and every number
- * that names something else is checked then: what comes out leads nowhere that
- * does not exist. Samples are read one by one. The file is untrusted; a message
- * that runs beyond its end, a string or an id that is not there are refused with
- * where they stand.
+ * Everything but the samples is taken apart when it is opened, and every number that names
+ * something else is checked then. Samples are read one by one. The file is untrusted; a message
+ * that runs beyond its end, a string or an id that is not there are refused.
  */
 #ifndef KYMO_STORE_TEXT_PPROF_H
 #define KYMO_STORE_TEXT_PPROF_H

@@ -3,7 +3,6 @@
 
 #include "store/text/own.h"
 #include "store/text/pprof.h"
-#include "store/text/sources.h"
 
 struct unpprof {
 	const struct pprof *p;

@@ -6,7 +6,6 @@
 #include "event/waker.h"
 #include "store/text/own.h"
 #include "store/text/script_text.h"
-#include "store/text/sources.h"
 
 struct unscript {
 	const char *name;

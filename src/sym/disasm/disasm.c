@@ -8,7 +8,7 @@
 #if HAVE_CAPSTONE
 #	include <capstone/capstone.h>
 
-#	include "sym/disasm/vex.h"
+#	include "base/bytes.h"
 
 static const char *disasm_machine(uint16_t machine)
 {
@@ -183,14 +183,12 @@ static void other_bytes(const struct disasm_code *code, uint64_t addr, const uin
 		return;
 	}
 	if (arm && left >= 4) {
-		uint32_t word = (uint32_t)p[code->big_endian ? 3 : 0] |
-				(uint32_t)p[code->big_endian ? 2 : 1] << 8 |
-				(uint32_t)p[code->big_endian ? 1 : 2] << 16 |
-				(uint32_t)p[code->big_endian ? 0 : 3] << 24;
+		bool swap = code->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+		uint32_t word = bytes_at32(p);
 
 		in->size = 4;
 		in->name = ".inst";
-		in->args = arena_printf(a, "0x%08x", word);
+		in->args = arena_printf(a, "0x%08x", swap ? __builtin_bswap32(word) : word);
 		return;
 	}
 	in->size = 1;

@@ -43,4 +43,19 @@ typedef VEC(struct disasm_insn) disasm_list;
  */
 int disasm(const struct disasm_code *code, struct arena *a, disasm_list *ret, struct err *e);
 
+/*
+ * What capstone 4 does not know of AVX-512, in which libraries do their hottest work (strlen,
+ * memcmp): instructions with a VEX or EVEX prefix (vex.c). The length of every one follows from its
+ * encoding; the common ones get a name and operands.
+ */
+struct disasm_vex {
+	unsigned size;
+	char name[24], args[96]; /* "(avx)" and "" where only the size is known */
+	bool has_target;	 /* memory relative to the instruction's end */
+	int64_t target;		 /* from its start */
+};
+
+/* False when the n bytes do not begin with such an instruction. */
+bool disasm_vex(const uint8_t *p, size_t n, bool intel, struct disasm_vex *ret);
+
 #endif

@@ -12,16 +12,6 @@
 
 #define CORE_SEGMENTS_MAX 4096
 
-struct kcode {
-	struct elf *elf; /* a vmlinux; NULL: fd is a core */
-	uint64_t slide;	 /* recorded address = the file's + slide */
-	int fd;
-	Elf64_Phdr *segment;
-	size_t n_segments;
-	uint16_t machine;
-	char *path;
-};
-
 /* Where the kernel's code begins: its first segment in the upper half (x86 has one at 0 too). */
 static uint64_t kcode_text_of(const struct elf *e)
 {
@@ -284,19 +274,4 @@ int kcode_read(const struct kcode *k, uint64_t addr, uint8_t *buf, size_t n, str
 			       got < 0 ? strerror(errno) : "it ends there");
 	}
 	return err_set(e, ENOENT, "%s has nothing at %#llx", k->path, (unsigned long long)addr);
-}
-
-uint64_t kcode_slide(const struct kcode *k)
-{
-	return k->slide;
-}
-
-uint16_t kcode_machine(const struct kcode *k)
-{
-	return k->machine;
-}
-
-const char *kcode_path(const struct kcode *k)
-{
-	return k->path;
 }

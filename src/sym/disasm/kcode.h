@@ -22,7 +22,15 @@ struct kcode_want {
 	const char *kcore; /* NULL: /proc/kcore */
 };
 
-struct kcode;
+struct kcode {
+	uint64_t slide; /* recorded address = the file's + slide */
+	uint16_t machine;
+	char *path;
+	struct elf *elf; /* a vmlinux; NULL: fd is a core */
+	int fd;
+	Elf64_Phdr *segment;
+	size_t n_segments;
+};
 
 /*
  * On failure *ret is untouched, and e says which files were looked for and what
@@ -33,9 +41,4 @@ void kcode_close(struct kcode *k); /* NULL is fine */
 
 /* Up to n bytes at an address of the recorded kernel. How many, or -errno. */
 int kcode_read(const struct kcode *k, uint64_t addr, uint8_t *buf, size_t n, struct err *e);
-/* From the recorded kernel's addresses to those of the file. */
-uint64_t kcode_slide(const struct kcode *k);
-uint16_t kcode_machine(const struct kcode *k);
-const char *kcode_path(const struct kcode *k);
-
 #endif

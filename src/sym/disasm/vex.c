@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sym/disasm/vex.h"
+#include "sym/disasm/disasm.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -264,44 +264,24 @@ static void disasm_vex_memory(struct text *t)
 {
 	const struct parts *x = t->x;
 	int64_t d = displacement(x);
-	bool index = x->has_sib && x->index != 4;
+	bool index = x->has_sib && x->index != 4, base = x->relative || x->base != 255;
+	const char *sign = !base && !index ? "" : d < 0 ? " - " : " + ";
 
-	if (t->intel) {
-		const char *plus = "";
-
-		put(t, "[");
-		if (x->relative) {
-			put(t, "rip");
-			plus = " + ";
-		} else if (x->base != 255) {
-			general(t, x->base, true);
-			plus = " + ";
-		}
-		if (index) {
-			put(t, "%s", plus);
-			general(t, x->index, true);
-			put(t, "*%u", x->scale);
-			plus = " + ";
-		}
-		if (d || !*plus)
-			put(t, "%s%#llx", d < 0 && *plus ? " - " : plus,
-			    (unsigned long long)(d < 0 && *plus ? -d : d));
-		put(t, "]");
-	} else {
-		if (d)
-			put(t, "%s%#llx", d < 0 ? "-" : "", (unsigned long long)(d < 0 ? -d : d));
-		put(t, "(");
-		if (x->relative)
-			put(t, "%%rip");
-		else if (x->base != 255)
-			general(t, x->base, true);
-		if (index) {
-			put(t, ",");
-			general(t, x->index, true);
-			put(t, ",%u", x->scale);
-		}
-		put(t, ")");
+	if (!t->intel && d)
+		put(t, "%s%#llx", d < 0 ? "-" : "", (unsigned long long)(d < 0 ? -d : d));
+	put(t, t->intel ? "[" : "(");
+	if (x->relative)
+		put(t, t->intel ? "rip" : "%%rip");
+	else if (base)
+		general(t, x->base, true);
+	if (index) {
+		put(t, "%s", !t->intel ? "," : base ? " + " : "");
+		general(t, x->index, true);
+		put(t, t->intel ? "*%u" : ",%u", x->scale);
 	}
+	if (t->intel && (d || !*sign))
+		put(t, "%s%#llx", sign, (unsigned long long)(d < 0 && *sign ? -d : d));
+	put(t, t->intel ? "]" : ")");
 	if (x->broadcast)
 		put(t, "{1to%u}", (16u << x->length) / (x->w ? 8 : 4));
 }

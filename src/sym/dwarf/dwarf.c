@@ -16,16 +16,12 @@ static uint64_t lowest_code(const struct elf *e)
 static void open_alt(struct dwarf *d)
 {
 	struct dwarf_need need = { .part = DWARF_ALT };
-	struct elf *e;
 
 	if (!elf_debugaltlink(d->main->e, &need.name, &need.id))
 		return;
-	if (!d->find || d->find(d->ctx, &need, &e) < 0) {
+	d->alt = dwarf_file_find(d, &need);
+	if (!d->alt)
 		atomic_store(&d->lacks, true);
-		return;
-	}
-	d->alt = dwarf_file_open(d, e, false);
-	d->alt->own = e;
 }
 
 int dwarf_open(const struct elf *e, dwarf_find_fn *find, void *ctx, struct dwarf **ret,

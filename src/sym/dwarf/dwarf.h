@@ -2,15 +2,15 @@
 /*
  * Source lines and inlined functions from DWARF 2 to 5.
  *
- * The map of units is read when a file is opened; everything else when an
- * address of a unit is first asked for: one walk over its entries gives a
- * sorted array of address ranges, and its line program is run once. After that
- * an address costs a few binary searches, and any number of threads may ask.
+ * The map of units is read when a file is opened, everything else when an address of a unit is
+ * first asked for: one walk over its entries gives a sorted array of address ranges, and its line
+ * program is run once. Then an address costs a few binary searches, and any number of threads may
+ * ask.
  *
- * Understood: compressed sections, missing .debug_aranges, dwz files
- * (.gnu_debugaltlink), split DWARF (.dwo files and .dwp packages). Type units
- * and variables are skipped. The bytes are untrusted: a damaged unit has no
- * answers, or fewer, and never costs more than its size allows.
+ * Understood: compressed sections, missing .debug_aranges, dwz files (.gnu_debugaltlink), split
+ * DWARF
+ * (.dwo files and .dwp packages). The bytes are untrusted: a damaged unit has no answers, or fewer,
+ * and never costs more than its size allows.
  */
 #ifndef KYMO_SYM_DWARF_DWARF_H
 #define KYMO_SYM_DWARF_DWARF_H

@@ -102,18 +102,12 @@ static void scan_units(struct dwarf_file *f)
 	struct bytes b = dwarf_bytes(f, SEC_INFO, 0);
 
 	while (bytes_left(&b) > 11 && f->units.n < UNITS_MAX) {
-		struct unit u = { .f = f, .offset = (uint64_t)(b.p - start), .offset_size = 4 };
-		uint64_t len = bytes_u32(&b);
+		struct unit u = { .f = f, .offset = (uint64_t)(b.p - start) }, *kept;
+		uint64_t len = dwarf_length(&b, &u.offset_size);
 		struct bytes body = b;
-		struct unit *kept;
 
-		if (len == 0xffffffff) {
-			u.offset_size = 8;
-			len = bytes_u64(&b);
-			body = b;
-		} else if (len >= 0xfffffff0) {
+		if (u.offset_size == 4 && len >= 0xfffffff0)
 			return;
-		}
 		/* A unit cut by the end of the file is used as far as it goes. */
 		if (len > bytes_left(&b))
 			len = bytes_left(&b);
@@ -143,6 +137,18 @@ struct dwarf_file *dwarf_file_open(struct dwarf *d, const struct elf *e, bool dw
 	f->abbrev_budget = f->len[SEC_ABBREV] * 8 + (1u << 20);
 	if (f->sec[SEC_INFO] && f->sec[SEC_ABBREV])
 		scan_units(f);
+	return f;
+}
+
+struct dwarf_file *dwarf_file_find(struct dwarf *d, const struct dwarf_need *need)
+{
+	struct dwarf_file *f;
+	struct elf *e;
+
+	if (!d->find || d->find(d->ctx, need, &e) < 0)
+		return NULL;
+	f = dwarf_file_open(d, e, need->part != DWARF_ALT);
+	f->own = e;
 	return f;
 }
 

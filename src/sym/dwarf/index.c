@@ -34,15 +34,11 @@ static void read_aranges(struct dwarf *d, struct collect *c, bool *covered)
 		*map_at(&units, f->units.data[i]->offset) = i + 1;
 	while (bytes_left(&b) > 12) {
 		const uint8_t *start = b.p;
-		unsigned osize = 4, asize, seg;
-		uint64_t len = bytes_u32(&b), offset, *unit;
-		struct bytes set;
+		uint8_t osize;
+		uint64_t len = dwarf_length(&b, &osize), offset, *unit;
+		struct bytes set = b;
+		unsigned asize, seg;
 
-		if (len == 0xffffffff) {
-			osize = 8;
-			len = bytes_u64(&b);
-		}
-		set = b;
 		if (len > bytes_left(&b))
 			break;
 		set.end = set.p + len;

@@ -278,7 +278,17 @@ struct dwarf {
 
 /* sym/dwarf/file.c: sections, unit headers, abbreviations */
 struct dwarf_file *dwarf_file_open(struct dwarf *d, const struct elf *e, bool dwo);
+/* Another file that belongs to it; NULL when it is not there. */
+struct dwarf_file *dwarf_file_find(struct dwarf *d, const struct dwarf_need *need);
 void dwarf_file_close(struct dwarf_file *f);
+/* The length that a unit begins with, and how wide its offsets are. */
+static inline uint64_t dwarf_length(struct bytes *b, uint8_t *offset_size)
+{
+	uint64_t len = bytes_u32(b);
+
+	*offset_size = len == 0xffffffff ? 8 : 4;
+	return *offset_size == 8 ? bytes_u64(b) : len;
+}
 /* The unit that holds an offset of .debug_info. */
 struct unit *dwarf_file_unit(struct dwarf_file *f, uint64_t offset);
 struct bytes dwarf_bytes(struct dwarf_file *f, enum section s, uint64_t offset);

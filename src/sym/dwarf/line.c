@@ -105,17 +105,13 @@ static bool old_tables(struct program *p)
 /* False when the table cannot be used. b then stands at the first instruction. */
 static bool dwarf_line_read_header(struct program *p)
 {
-	uint64_t len = bytes_u32(&p->b), header;
+	uint64_t len, header;
 	const uint8_t *code;
 
 	p->like = (struct unit){ .f = p->u->f,
-				 .offset_size = 4,
 				 .addr_size = p->u->addr_size,
 				 .str_base = p->u->str_base };
-	if (len == 0xffffffff) {
-		p->like.offset_size = 8;
-		len = bytes_u64(&p->b);
-	}
+	len = dwarf_length(&p->b, &p->like.offset_size);
 	if (len < bytes_left(&p->b))
 		p->b.end = p->b.p + len;
 	p->like.version = bytes_u16(&p->b);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which units speak of a name at all. A name stands in .debug_str, and a unit
- * that uses it holds its offset there, four bytes that can be searched for much
- * faster than entries can be read: a kernel has thousands of units, and a
- * function's name is in a few. Four such bytes may be there by chance; the unit
- * is then read in vain. Where names could be reached in other ways (from other
- * units or files, by an index) nothing is passed by.
+ * Which units speak of a name at all. A name stands in .debug_str, and a unit that uses it holds
+ * its offset there: four bytes, searched for much faster than entries are read. A kernel has
+ * thousands of units, and a function's name is in a few. By chance a unit may be read in vain.
+ * Where names could be reached in other ways (from other units or files, by an index) nothing is
+ * passed by.
  */
 #include "sym/dwarf/die.h"
 

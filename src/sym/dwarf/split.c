@@ -95,14 +95,9 @@ static struct unit *in_package(struct dwarf *d, struct unit *skeleton)
 
 	if (!d->dwp_tried) {
 		AUTO_FREE char *name = mem_printf("%s.dwp", d->main->e->path);
-		struct dwarf_need need = { .part = DWARF_DWP, .name = name };
-		struct elf *e;
 
 		d->dwp_tried = true;
-		if (d->find && d->find(d->ctx, &need, &e) == 0) {
-			d->dwp = dwarf_file_open(d, e, true);
-			d->dwp->own = e;
-		}
+		d->dwp = dwarf_file_find(d, &(struct dwarf_need){ DWARF_DWP, .name = name });
 	}
 	if (!d->dwp || !package_find(d->dwp, skeleton->dwo_id, &c))
 		return NULL;
@@ -120,13 +115,10 @@ static struct unit *in_dwo(struct dwarf *d, struct unit *skeleton)
 				   .name = skeleton->dwo_name,
 				   .dir = skeleton->comp_dir ? skeleton->comp_dir : "" };
 	const struct contribution none = { 0 };
-	struct dwarf_file *f;
-	struct elf *e;
+	struct dwarf_file *f = dwarf_file_find(d, &need);
 
-	if (!d->find || d->find(d->ctx, &need, &e) < 0)
+	if (!f)
 		return NULL;
-	f = dwarf_file_open(d, e, true);
-	f->own = e;
 	vec_push(&d->dwos, f);
 	vec_each (&f->units, u) {
 		if ((*u)->version >= 5 && (*u)->dwo_id != skeleton->dwo_id)

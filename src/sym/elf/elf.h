@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/budget.h"
+#include "base/bytes.h"
 #include "sym/find/cache_key.h"
 
 #define ELF_BUILD_ID_MAX 64
@@ -139,35 +140,24 @@ int elf_relocate(const struct elf *e, struct elf **ret, struct err *err);
 int elf_unpack_section(const struct elf *e, const struct elf_section *s, size_t limit,
 		       const uint8_t **ret, size_t *ret_len, void **own);
 
+/* A number of a header or a table's row. */
+static inline uint64_t elf_uint(const struct elf *e, const void *p, size_t size)
+{
+	return bytes_at(p, size, e->swap);
+}
 static inline uint16_t elf_u16(const struct elf *e, const void *p)
 {
-	uint16_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return e->swap ? __builtin_bswap16(v) : v;
+	return (uint16_t)elf_uint(e, p, 2);
 }
 static inline uint32_t elf_u32(const struct elf *e, const void *p)
 {
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return e->swap ? __builtin_bswap32(v) : v;
+	return (uint32_t)elf_uint(e, p, 4);
 }
 static inline uint64_t elf_u64(const struct elf *e, const void *p)
 {
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return e->swap ? __builtin_bswap64(v) : v;
+	return elf_uint(e, p, 8);
 }
-/* A number of a header or a table's row, at its place for the file's word size. */
-static inline uint64_t elf_uint(const struct elf *e, const uint8_t *p, size_t size)
-{
-	return size == 8   ? elf_u64(e, p)
-	       : size == 4 ? elf_u32(e, p)
-	       : size == 2 ? elf_u16(e, p)
-			   : *p;
-}
+/* A field of one, at its place for the file's word size. */
 #define ELF_FIELD_OF(e, p, type, field) \
 	elf_uint(e, (p) + offsetof(type, field), sizeof(((type *)0)->field))
 #define ELF_FIELD(e, p, type, field)                         \

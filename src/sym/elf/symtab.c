@@ -8,7 +8,6 @@
 /* More symbols than any program has: 2^28 of them would take 8 GiB. */
 #define SYMBOLS_MAX (1u << 28)
 #define MINI_MAX (512u << 20)
-#define PAGE 4096u
 
 void symtab_add(struct symtab *t, struct symtab_sym s)
 {
@@ -51,11 +50,6 @@ static void symtab_sort(struct symtab *t)
 	t->cap = t->n;
 }
 
-static uint64_t page_up(uint64_t a)
-{
-	return (a + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-}
-
 static void extend_sizeless(struct symtab *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -64,9 +58,9 @@ static void extend_sizeless(struct symtab *t)
 		if (s->end != s->start)
 			continue;
 		if (i + 1 == t->n)
-			s->end = page_up(s->start) + PAGE;
+			s->end = symtab_page_up(s->start) + SYMTAB_PAGE;
 		else if (!s->module != !s[1].module)
-			s->end = page_up(s->start + PAGE);
+			s->end = symtab_page_up(s->start + SYMTAB_PAGE);
 		else
 			s->end = s[1].start;
 	}

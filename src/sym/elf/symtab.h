@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The symbols of one object, sorted by address.
+ * The symbols of one object, sorted by address: from .symtab and .dynsym, from the xz-packed table
+ * of .gnu_debugdata, from Go's own tables, and from the PLT, whose entries get the name of what
+ * they jump to ("malloc@plt"). What counts as a symbol, how far one without a size reaches, and
+ * which of several names at one address is shown follow perf, so that reports agree with it.
  *
- * From .symtab and .dynsym, from the xz-packed mini symbol table of
- * .gnu_debugdata, from Go's own tables, and from the PLT, whose entries get the name of what they
- * jump to ("malloc@plt"). What counts as a symbol, how far one without a size
- * reaches, and which of several names at one address is shown follow perf, so
- * that reports agree with it.
- *
- * Names are not copied but point into the ELF files, which must outlive the
- * table, and are as they stand there: mangled, with versions and suffixes.
- * A table does not change after it was loaded; threads may share it.
+ * Names are as they stand in the ELF files, mangled, and point into them: these must outlive the
+ * table. It does not change after it was loaded; threads may share it.
  */
 #ifndef KYMO_SYM_ELF_SYMTAB_H
 #define KYMO_SYM_ELF_SYMTAB_H
@@ -19,6 +15,8 @@
 
 #include "base/mem.h"
 #include "sym/elf/elf.h"
+
+#define SYMTAB_PAGE 4096u
 
 struct symtab_sym {
 	uint64_t start, end; /* virtual addresses; end is the first one behind it */
@@ -32,6 +30,12 @@ struct symtab_sym {
 	uint8_t bind;	 /* STB_... */
 	uint8_t type;	 /* STT_... */
 };
+
+/* The end of the page that an address is in; itself where one begins. */
+static inline uint64_t symtab_page_up(uint64_t a)
+{
+	return (a + SYMTAB_PAGE - 1) & ~(uint64_t)(SYMTAB_PAGE - 1);
+}
 
 struct symtab {
 	struct symtab_sym *sym;

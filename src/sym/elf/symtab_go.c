@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of Go functions from .gopclntab, which programs have that were linked
- * without a symbol table (-s): the runtime itself needs it.
- *
- * Tables of Go 1.18 and later, 64-bit and in this machine's byte order. Where
- * the code begins that they count from is said in their header, by the linker
- * or by a relocation; newer ones do not say it, and then it is the beginning
- * of .text, if that makes the program start in Go's own start code. What makes
- * no sense gives no names.
+ * Names of Go functions for programs that were linked without a symbol table (-s). Where the code
+ * begins that the table counts from is said in its header, by the linker or by a relocation; newer
+ * ones do not say it, and then it is the beginning of .text, if that makes the program start in
+ * Go's own start code.
  */
 #include "sym/elf/gotab.h"
 #include "sym/elf/symtab.h"

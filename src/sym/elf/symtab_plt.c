@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for PLT entries.
- *
- * An entry jumps through a slot of the GOT, and a relocation of that slot
- * names the function. So the entries are decoded (x86-64, i386, arm64) instead
- * of counted, which holds for .plt, .plt.sec (CET), .plt.got and whatever
- * order the linker chose; other machines get entries counted in the order of
- * .rela.plt, as perf does.
+ * Names for PLT entries. An entry jumps through a slot of the GOT, and a relocation of that slot
+ * names the function. So entries are decoded (x86-64, i386, arm64), which holds for .plt, .plt.sec
+ * (CET), .plt.got and whatever order the linker chose; those of other machines are counted in the
+ * order of .rela.plt, as perf does.
  */
 #include "sym/elf/symtab.h"
 

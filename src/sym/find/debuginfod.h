@@ -2,12 +2,10 @@
 /*
  * Files by build-id from debuginfod servers.
  *
- * libdebuginfod is loaded only when a server is really to be asked, because it
- * brings libcurl and all that hangs on it. A few threads fetch in the background
- * what is wanted, the most wanted first; who needs a file waits for it. One time
- * limit holds for all files together: a server that hangs costs that much and no
- * more, and is left alone by further runs for some minutes. Answers and refusals
- * are cached by the library itself.
+ * libdebuginfod is loaded only when a server is to be asked, because it brings libcurl along. A few
+ * threads fetch in the background what is wanted, the most wanted first; who needs a file waits for
+ * it. One time limit holds for all files together: a server that hangs costs that much, and is left
+ * alone by further runs for some minutes. The library itself caches answers and refusals.
  */
 #ifndef KYMO_SYM_FIND_DEBUGINFOD_H
 #define KYMO_SYM_FIND_DEBUGINFOD_H

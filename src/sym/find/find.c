@@ -13,7 +13,6 @@
 #include "sym/find/archive.h"
 #include "sym/find/cache.h"
 #include "sym/find/debugdir.h"
-#include "sym/find/trust.h"
 
 #if HAVE_ZLIB
 #	include <zlib.h>
@@ -62,6 +61,58 @@ static uint32_t crc_of(const struct elf *e)
 	return ~crc;
 #endif
 }
+
+/*
+ * --- who can have written a file: what goes by its build-id is believed only where root or the
+ * user who runs kymo has put it ---
+ */
+
+/* It belongs to root or to us, and nobody else can write to it. */
+static bool trust_stat(const struct stat *st)
+{
+	return (st->st_uid == 0 || st->st_uid == geteuid()) && !(st->st_mode & S_IWOTH) &&
+	       /* a group of one's own, as users have them, is nobody else */
+	       (!(st->st_mode & S_IWGRP) || st->st_gid == 0 || st->st_gid == getegid());
+}
+
+static bool trust_fd(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && trust_stat(&st);
+}
+
+/* The same of each folder that leads to a path, as far as they are there. */
+static bool trust_path(const char *path)
+{
+	AUTO_FREE char *copy = mem_strdup(path);
+	struct stat st;
+
+	for (char *slash = strchr(copy + 1, '/'); *copy == '/' && slash;
+	     slash = strchr(slash + 1, '/')) {
+		bool good;
+
+		*slash = 0;
+		if (lstat(copy, &st) < 0)
+			return true; /* whoever made it could write to the folders before it */
+		good = S_ISLNK(st.st_mode) ? st.st_uid == 0 : trust_stat(&st);
+		if (!good)
+			return false;
+		*slash = '/';
+	}
+	return *copy == '/';
+}
+
+/* A file that another one names: of the same owner, root's or ours. */
+static bool trust_beside(int fd, uid_t owner)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && !(st.st_mode & S_IWOTH) &&
+	       (st.st_uid == 0 || st.st_uid == geteuid() || st.st_uid == owner);
+}
+
+/* --- candidates --- */
 
 /* A copy of a file without a build-id goes by the one that was made for it
  * (live/about/keep.c). */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Probes that are kept beside a file in perf's folder of files by build-id, in the file "probes":
+ * Probes kept beside a file in perf's folder of files by build-id, in the file "probes":
  *
  *	#probe_app:my=parse:14 line
  *	p:probe_app/my /usr/bin/app:0x1139 line=%di:s32
  *	%sdt_app:start=start
  *	p:sdt_app/start /usr/bin/app:0x1201(0x4010) arg1=%si:s32
  *
- * What was asked for (#), or a static probe of the file (%), and below it what the kernel is told,
- *a line a place. perf reads and writes the same. An empty file says that there are no static
- *probes.
+ * What was asked for (#), or a static probe of the file (%), and what the kernel is told, a line
+ * a place. perf reads and writes the same. An empty file says that there are no static probes.
  */
 #ifndef KYMO_SYM_FIND_KEPTPROBES_H
 #define KYMO_SYM_FIND_KEPTPROBES_H

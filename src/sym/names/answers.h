@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers of earlier runs, kept by file in the cache folder (cache_key.h) and mapped:
- * an address that was asked before costs a short search, and the file it is
- * of need not even be opened.
+ * Answers of earlier runs, kept by file in the cache folder (cache_key.h) and mapped: an address
+ * that was asked before costs a short search, and the file it is of need not even be opened.
  *
- * Layout, in this machine's byte order: a header with sizes and a checksum;
- * answers sorted by address; frames; texts, each ended by a
- * NUL. Anything that does not fit makes the whole file count as absent.
+ * Layout, in this machine's byte order: a header with sizes and a checksum; answers sorted by
+ * address; frames; texts, each ended by a NUL. What does not fit counts as absent.
  */
 #ifndef KYMO_SYM_NAMES_ANSWERS_H
 #define KYMO_SYM_NAMES_ANSWERS_H

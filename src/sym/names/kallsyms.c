@@ -11,7 +11,6 @@
 #define PART (64u << 10) /* of a file that is read at a time */
 #define LINE_MAX_LEN 4096
 #define TABLE (4u << 20) /* a kernel has 2 to 4 MB of symbols, and as much of names */
-#define PAGE 4096u
 
 /* Neighbours are mostly of one module: ask the table only where it changes. */
 static uint16_t module_id(struct kallsyms *k, const struct symline *l)
@@ -225,19 +224,14 @@ void kallsyms_free(struct kallsyms *k)
 	*k = (struct kallsyms){ 0 };
 }
 
-static uint64_t page_up(uint64_t a)
-{
-	return (a + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-}
-
 /* perf's rule, as in symtab.c: to the next one, or to the end of the page where modules begin. */
 static uint64_t kallsyms_end_of(const struct kallsyms *k, size_t i)
 {
 	const struct kallsyms_entry *s = &k->list.data[i];
 
 	if (i + 1 == k->list.n)
-		return page_up(s->addr) + PAGE;
-	return !s->module != !s[1].module ? page_up(s->addr + PAGE) : s[1].addr;
+		return symtab_page_up(s->addr) + SYMTAB_PAGE;
+	return !s->module != !s[1].module ? symtab_page_up(s->addr + SYMTAB_PAGE) : s[1].addr;
 }
 
 bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym *ret)

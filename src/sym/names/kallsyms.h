@@ -2,14 +2,11 @@
 /*
  * Kernel symbols from the text of /proc/kallsyms, now or as it was saved.
  *
- * Types, sizes and aliases are taken as perf takes them. Modules and BPF
- * programs come with the name in brackets behind theirs. A kernel that hides
- * its addresses (kptr_restrict) gives a text full of zeros: that is told, and
- * nothing is guessed from it. Lines that make no sense are skipped and counted.
- * A line of type '-' ends what is before it and names nothing.
+ * Types, sizes and aliases are taken as perf takes them. A kernel that hides its addresses
+ * (kptr_restrict) gives a text full of zeros: that is told, and nothing is guessed from it. Lines
+ * that make no sense are skipped and counted; one of type '-' ends what is before it.
  *
- * The text is read by parts and not kept: a symbol takes 16 bytes and its name,
- * a third of what it takes to write it down.
+ * The text is read by parts and not kept: a symbol takes 16 bytes and its name.
  */
 #ifndef KYMO_SYM_NAMES_KALLSYMS_H
 #define KYMO_SYM_NAMES_KALLSYMS_H

@@ -113,25 +113,22 @@ void symbols_resolve_raw(struct worker *w, uint32_t dso, uint64_t addr, struct d
 	r->name = readable(w, r->name);
 }
 
+uint32_t symbols_add_text(struct symbols *s, const char *text)
+{
+	AUTO_FREE char *made = NULL;
+
+	return text ? strtab_add(&s->texts, str_one_line(text, &made)) : SYMBOLS_NONE;
+}
+
 static uint32_t intern(struct symbols *s, const char *text)
 {
 	struct recent *r = &s->recent[map_hash((uintptr_t)text) % RECENT];
 
 	if (!text)
 		return SYMBOLS_NONE;
-	if (r->text != text) {
-		AUTO_FREE char *made = NULL;
-
-		*r = (struct recent){ text, strtab_add(&s->texts, str_one_line(text, &made)) };
-	}
+	if (r->text != text)
+		*r = (struct recent){ text, symbols_add_text(s, text) };
 	return r->id;
-}
-
-uint32_t symbols_add_text(struct symbols *s, const char *text)
-{
-	AUTO_FREE char *made = NULL;
-
-	return text ? strtab_add(&s->texts, str_one_line(text, &made)) : SYMBOLS_NONE;
 }
 
 const struct sym_result *symbols_keep(struct symbols *s, uint32_t dso, const struct dso_answer *r,

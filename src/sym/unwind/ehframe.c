@@ -4,7 +4,7 @@
  * addresses, following only what a rule can hold: the CFA, the frame pointer
  * and the return address. One row per change.
  */
-#include "sym/unwind/ehframe_build.h"
+#include "sym/unwind/ehframe_cfi.h"
 
 #include <elf.h>
 #include <sys/mman.h>

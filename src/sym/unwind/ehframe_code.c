@@ -5,7 +5,7 @@
  * none, procedure linkage tables (lld and every aarch64 linker leave them
  * undescribed), and the entry point, below which there is no frame.
  */
-#include "sym/unwind/ehframe_build.h"
+#include "sym/unwind/ehframe_cfi.h"
 
 #include <elf.h>
 
@@ -100,33 +100,22 @@ static size_t x86_sigreturn(const struct gap *g, size_t from)
 static void x86_plt(const struct gap *g, size_t i)
 {
 	const uint8_t *p = g->text + i;
-	struct ehframe_rule r;
+	bool endbr = !memcmp(p, "\xf3\x0f\x1e\xfa", 4);
+	struct ehframe_rule r = x86_frame(8);
 
-	if (p[0] == 0xff && p[1] == 0x25 && p[6] == 0x68 && p[11] == 0xe9) { /* jmp; push; jmp */
-		r = x86_frame(8);
-		r.cfa = EHFRAME_CFA_PLT;
+	if (p[0] == 0xff && p[1] == 0x25 && p[6] == 0x68 && p[11] == 0xe9) /* jmp; push; jmp */
 		r.extra = 11;
+	else if (endbr && p[4] == 0x68 && (p[9] == 0xe9 || (p[9] == 0xf2 && p[10] == 0xe9)))
+		r.extra = 9;
+	if (r.extra) {
+		r.cfa = EHFRAME_CFA_PLT;
 		ehframe_code_put(g, i, 16, &r);
-		return;
-	}
-	if (p[0] == 0xff && p[1] == 0x35 && p[6] == 0xff && p[7] == 0x25) { /* push; jmp */
+	} else if (p[0] == 0xff && p[1] == 0x35 && p[6] == 0xff && p[7] == 0x25) { /* push; jmp */
 		r = x86_frame(16);
 		ehframe_code_put(g, i, 6, &r);
 		r = x86_frame(24);
 		ehframe_code_put(g, i + 6, 10, &r);
-		return;
-	}
-	if (!memcmp(p, "\xf3\x0f\x1e\xfa\x68", 5) &&
-	    (p[9] == 0xe9 || (p[9] == 0xf2 && p[10] == 0xe9))) {
-		r = x86_frame(8);
-		r.cfa = EHFRAME_CFA_PLT;
-		r.extra = 9;
-		ehframe_code_put(g, i, 16, &r);
-		return;
-	}
-	if (!memcmp(p, "\xf3\x0f\x1e\xfa", 4) &&
-	    ((p[4] == 0xff && p[5] == 0x25) || (p[4] == 0xf2 && p[5] == 0xff && p[6] == 0x25))) {
-		r = x86_frame(8);
+	} else if (endbr && !memcmp(p + 4 + (p[4] == 0xf2), "\xff\x25", 2)) {
 		ehframe_code_put(g, i, 16, &r);
 	}
 }

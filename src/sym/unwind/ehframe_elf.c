@@ -4,7 +4,7 @@
  * they were stripped, by PT_GNU_EH_FRAME. Only 64-bit little-endian x86_64 and
  * aarch64; the parts that matter are read into memory, nothing is mapped.
  */
-#include "sym/unwind/ehframe_build.h"
+#include "sym/unwind/ehframe_cfi.h"
 
 #include <elf.h>
 #include <fcntl.h>

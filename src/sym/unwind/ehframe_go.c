@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows from Go's own tables (.gopclntab), for Go programs without debug info:
- * how far the stack pointer is below its place at a function's entry, by address.
- * Go's compiler saves frame pointers, but not in its innermost functions, so by
- * them alone a caller is missed.
+ * Rows from Go's own tables, for Go programs without debug info: how far the stack pointer is below
+ * its place at a function's entry, by address. Go's compiler saves frame pointers, but not in its
+ * innermost functions, so by them alone a caller is missed. x86_64; anything else is left to them.
  *
- * Tables of Go 1.18 and later on x86_64; anything else, and anything that makes no
- * sense, is left to frame pointers.
- *
- * They also tell what Go's debug info does not: which functions a stack begins with, and
- * which write the stack pointer themselves. Those change to another stack, and leave the
- * frame pointer as it was: by it the stack goes on where it came from (the goroutine's that
- * called systemstack), but for the function that called them. From mcall nothing goes on:
- * the goroutine was put aside, and may run elsewhere by now.
+ * The tables also tell what Go's debug info does not: which functions a stack begins with, and
+ * which write the stack pointer themselves. Those change to another stack, and leave the frame
+ * pointer as it was: by it the stack goes on where it came from (the goroutine's that called
+ * systemstack), but for the function that called them. From mcall nothing goes on: the goroutine
+ * was put aside, and may run elsewhere by now.
  */
 #include <elf.h>
 
 #include "base/sort.h"
 #include "sym/elf/gotab.h"
-#include "sym/unwind/ehframe_build.h"
+#include "sym/unwind/ehframe_cfi.h"
 
 #define FLAG_TOP 1
 #define FLAG_WRITES_SP 2

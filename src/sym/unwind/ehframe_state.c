@@ -3,7 +3,8 @@
  * One instruction's effect on what a rule can hold. What it cannot hold is
  * marked as lost, and becomes a row for the full evaluator.
  */
-#include "sym/unwind/ehframe_build.h"
+#include "sym/dwarf/op.h"
+#include "sym/unwind/ehframe_cfi.h"
 
 #include <elf.h>
 
@@ -17,18 +18,26 @@ const struct ehframe_regs *ehframe_machine_regs(uint16_t machine)
 	return machine == EM_X86_64 ? &x86 : &arm;
 }
 
-/* DW_OP_bregN OFFSET and nothing else. */
+/* DW_OP_bregN OFFSET, and what stands behind it. */
 static bool expr_breg(const struct cfi_op *op, uint32_t *reg, int64_t *off, const uint8_t **rest)
 {
 	struct bytes r = { .p = op->block, .end = op->block + op->value };
 	uint8_t code = bytes_u8(&r);
 
-	if (code < 0x70 || code > 0x8f)
+	if (code < OP_breg0 || code > OP_breg31)
 		return false;
-	*reg = code - 0x70u;
+	*reg = code - (unsigned)OP_breg0;
 	*off = bytes_sleb(&r);
 	*rest = r.p;
 	return !r.bad;
+}
+
+/* That and nothing else. */
+static bool is_breg(const struct cfi_op *op, uint32_t *reg, int64_t *off)
+{
+	const uint8_t *rest;
+
+	return expr_breg(op, reg, off, &rest) && rest == op->block + op->value;
 }
 
 static bool fits_words(int64_t off)
@@ -82,9 +91,9 @@ static void cfa_expression(struct ehframe_state *s, const struct ehframe_regs *m
 		return;
 	}
 	if (!expr_breg(op, &reg, &off, &rest) || (reg != m->sp && reg != m->fp) || rest >= end ||
-	    *rest++ != 0x06)
+	    *rest++ != OP_deref)
 		return;
-	if (rest < end && *rest == 0x23) {
+	if (rest < end && *rest == OP_plus_uconst) {
 		struct bytes r = { .p = rest + 1, .end = end };
 
 		add = (int64_t)bytes_uleb(&r);
@@ -104,7 +113,6 @@ static void cfa_expression(struct ehframe_state *s, const struct ehframe_regs *m
 /* The frame pointer's rule is op's; false when it is more than a rule can say. */
 static bool fp_rule(struct ehframe_state *s, const struct ehframe_regs *m, const struct cfi_op *op)
 {
-	const uint8_t *rest;
 	int64_t off = op->value;
 	uint32_t reg;
 
@@ -119,8 +127,7 @@ static bool fp_rule(struct ehframe_state *s, const struct ehframe_regs *m, const
 		return true;
 	case CFI_OFFSET: s->rule.fp = EHFRAME_FP_CFA; break;
 	case CFI_EXPR:
-		if (!expr_breg(op, &reg, &off, &rest) || rest != op->block + op->value ||
-		    (reg != m->sp && reg != m->fp))
+		if (!is_breg(op, &reg, &off) || (reg != m->sp && reg != m->fp))
 			return false;
 		s->rule.fp = reg == m->sp ? EHFRAME_FP_SP : EHFRAME_FP_FP;
 		break;
@@ -135,7 +142,6 @@ static bool fp_rule(struct ehframe_state *s, const struct ehframe_regs *m, const
 static bool ra_rule(struct ehframe_state *s, const struct ehframe_regs *m, const struct cfi_op *op)
 {
 	unsigned char signal = s->rule.ra & EHFRAME_RA_SIGNAL;
-	const uint8_t *rest;
 	int64_t off = op->value;
 	uint32_t reg;
 
@@ -152,8 +158,7 @@ static bool ra_rule(struct ehframe_state *s, const struct ehframe_regs *m, const
 		return true;
 	case CFI_OFFSET: s->rule.ra = EHFRAME_RA_CFA | signal; break;
 	case CFI_EXPR:
-		if (!expr_breg(op, &reg, &off, &rest) || rest != op->block + op->value ||
-		    reg != m->sp)
+		if (!is_breg(op, &reg, &off) || reg != m->sp)
 			return false;
 		s->rule.ra = EHFRAME_RA_SP | signal;
 		break;
@@ -169,14 +174,12 @@ static bool ra_rule(struct ehframe_state *s, const struct ehframe_regs *m, const
 static bool sp_rule(const struct ehframe_state *s, const struct ehframe_regs *m,
 		    const struct cfi_op *op)
 {
-	const uint8_t *rest;
 	uint32_t reg;
 	int64_t off;
 
 	if (op->kind == CFI_VAL_OFFSET)
 		return op->value == 0;
-	return op->kind == CFI_EXPR && expr_breg(op, &reg, &off, &rest) &&
-	       rest == op->block + op->value && reg == m->sp &&
+	return op->kind == CFI_EXPR && is_breg(op, &reg, &off) && reg == m->sp &&
 	       s->rule.cfa == EHFRAME_CFA_DEREF_SP && s->rule.cfa_off == off && !s->rule.extra;
 }
 

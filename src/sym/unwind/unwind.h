@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unwinding a copied stack: registers, some bytes of stack and the tables of
- * what was mapped give the chain of callers.
+ * Unwinding a copied stack: registers, some bytes of stack and the tables of what was mapped give
+ * the chain of callers.
  *
- * Compact rows do the work. A frame they cannot express is evaluated in full
- * (all registers, DWARF expressions) from the file's own call frame
- * information; for that the chain is started again with all registers, because
- * the compact rows follow only the stack pointer, the frame pointer and the
- * return address.
+ * Compact rows do the work. They follow only the stack pointer, the frame pointer and the return
+ * address; for a frame that they cannot express the chain is started again with all registers, and
+ * evaluated in full from the file's own call frame information.
  */
 #ifndef KYMO_SYM_UNWIND_UNWIND_H
 #define KYMO_SYM_UNWIND_UNWIND_H
