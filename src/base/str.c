@@ -9,7 +9,7 @@
 
 #include "base/vec.h"
 
-static void strbuf_reserve(struct strbuf *b, size_t more)
+static inline void strbuf_reserve(struct strbuf *b, size_t more)
 {
 	vec_reserve(b, b->cap || more >= 64 ? b->n + more + 1 : 64);
 }

@@ -136,32 +136,47 @@ static bool find_table(const struct elf *e, uint32_t type, struct table *ret)
 	return false;
 }
 
-static void add_table(struct symtab *t, const struct elf *e, const struct table *tab)
+/* like: an ELF file of the same word size and byte order, known to the compiler where it is most.
+ */
+static inline __attribute__((always_inline)) void add_rows(struct symtab *t, const struct elf *e,
+							   const struct elf *like,
+							   const struct table *tab)
 {
-	if (t->cap < t->n + tab->nsyms) {
-		t->cap = t->n + tab->nsyms;
-		t->sym = mem_grow(t->sym, t->cap * sizeof(*t->sym));
-	}
 	for (size_t i = 1; i < tab->nsyms; i++) {
-		const uint8_t *p = tab->syms + i * ELF_SIZE(e, Sym);
-		uint64_t name = ELF_FIELD(e, p, Sym, st_name), size = ELF_FIELD(e, p, Sym, st_size);
-		uint64_t info = ELF_FIELD(e, p, Sym, st_info);
-		struct symtab_sym s = { .start = ELF_FIELD(e, p, Sym, st_value) };
+		const uint8_t *p = tab->syms + i * ELF_SIZE(like, Sym);
+		uint64_t name = ELF_FIELD(like, p, Sym, st_name), info, size;
+		struct symtab_sym s = { .start = ELF_FIELD(like, p, Sym, st_value) };
 
 		if (name == 0 || name >= tab->nstr)
 			continue;
+		info = ELF_FIELD(like, p, Sym, st_info);
 		s.name = tab->str + name;
 		s.bind = ELF64_ST_BIND(info);
 		s.type = ELF64_ST_TYPE(info);
-		if (!symtab_wanted(e, &s, (unsigned)ELF_FIELD(e, p, Sym, st_shndx),
-				   ELF64_ST_VISIBILITY(ELF_FIELD(e, p, Sym, st_other))))
+		if (!symtab_wanted(e, &s, (unsigned)ELF_FIELD(like, p, Sym, st_shndx),
+				   ELF64_ST_VISIBILITY(ELF_FIELD(like, p, Sym, st_other))))
 			continue;
 		/* Thumb functions carry their mode in bit 0. */
 		if (e->machine == EM_ARM && s.type == STT_FUNC)
 			s.start &= ~(uint64_t)1;
+		size = ELF_FIELD(like, p, Sym, st_size);
 		s.end = size > UINT64_MAX - s.start ? UINT64_MAX : s.start + size;
 		t->sym[t->n++] = s;
 	}
+}
+
+static void add_table(struct symtab *t, const struct elf *e, const struct table *tab)
+{
+	static const struct elf usual = { .is64 = true };
+
+	if (t->cap < t->n + tab->nsyms) {
+		t->cap = t->n + tab->nsyms;
+		t->sym = mem_grow(t->sym, t->cap * sizeof(*t->sym));
+	}
+	if (e->is64 && !e->swap)
+		add_rows(t, e, &usual, tab);
+	else
+		add_rows(t, e, e, tab);
 	symtab_sort(t);
 	extend_sizeless(t);
 }
