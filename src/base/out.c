@@ -5,7 +5,6 @@
 #include <stdarg.h>
 
 #include "base/guard.h"
-#include "base/mem.h"
 #include "base/patience.h"
 #include "base/vec.h"
 

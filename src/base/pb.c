@@ -4,7 +4,6 @@
 #include <endian.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
 

@@ -306,17 +306,6 @@ static int walk(struct tar *t, const uint8_t *p, size_t n, struct err *e)
 }
 
 #if HAVE_ZSTD
-/* What never comes out of so few bytes is not even tried. */
-static uint64_t most(uint64_t packed)
-{
-	return packed < MAX_UNPACKED / MAX_RATIO ? packed * MAX_RATIO : MAX_UNPACKED;
-}
-
-static int too_large(const struct tar *t, struct err *e)
-{
-	return err_set(e, EFBIG, "%s: what is packed in it is too large", t->name);
-}
-
 /* Zeroed pages cost nothing until they are written to. */
 static void *room(size_t n)
 {
@@ -383,8 +372,10 @@ static int walk_frames(struct tar *t, const uint8_t *p, size_t n, struct err *e)
 				return 0;
 			if (s == STEP_MORE || s == STEP_BAD || all != plain)
 				return 1;
-			if (plain > most(size))
-				return too_large(t, e);
+			/* what never comes out of so few bytes is not even tried */
+			if (plain > MAX_UNPACKED || plain > (uint64_t)size * MAX_RATIO)
+				return err_set(e, EFBIG, "%s: what is packed in it is too large",
+					       t->name);
 			entry.pack = p;
 			entry.pack_size = size;
 			entry.pack_skip = head;

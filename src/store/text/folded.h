@@ -15,9 +15,6 @@
 #ifndef KYMO_STORE_TEXT_FOLDED_H
 #define KYMO_STORE_TEXT_FOLDED_H
 
-#include <stdint.h>
-
-#include "base/err.h"
 #include "store/text/text_line.h"
 
 #define FOLDED_MAX_LINE (16u << 20)

@@ -9,7 +9,6 @@
 #ifndef KYMO_STORE_TEXT_PPROF_H
 #define KYMO_STORE_TEXT_PPROF_H
 
-#include "base/err.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "store/text/text_line.h"

@@ -20,9 +20,6 @@
 #ifndef KYMO_STORE_TEXT_SCRIPT_TEXT_H
 #define KYMO_STORE_TEXT_SCRIPT_TEXT_H
 
-#include <stdint.h>
-
-#include "base/err.h"
 #include "store/text/text_line.h"
 
 struct script_frame {

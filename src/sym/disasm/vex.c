@@ -4,8 +4,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/mem.h"
-
 /* How operands are told: which of the fields they come from. */
 enum form {
 	K_VRM,	  /* mask, vector, vector or memory */

@@ -14,7 +14,6 @@
 
 #include "base/vec.h"
 #include "sym/dwarf/dwarf.h"
-#include "base/bytes.h"
 #include "sym/elf/segments.h"
 
 enum {

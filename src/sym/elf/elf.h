@@ -13,7 +13,6 @@
 #define KYMO_SYM_ELF_ELF_H
 
 #include <elf.h>
-#include <string.h>
 
 #include "base/budget.h"
 #include "base/bytes.h"

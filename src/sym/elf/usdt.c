@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
-#include "base/bytes.h"
 
 #define NOTE_STAPSDT 3
 

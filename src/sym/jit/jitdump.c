@@ -8,7 +8,6 @@
 #include "base/filemap.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "base/bytes.h"
 #include "sym/find/cache.h"
 #include "sym/jit/perfmap.h"
 

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/openat2.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #include "base/file.h"
