@@ -67,6 +67,7 @@ struct stream {
 	size_t left, room; /* bytes of in, and of out */
 };
 
+#if HAVE_ZSTD || HAVE_ZLIB || HAVE_LZMA
 static enum step stream_moved(struct stream *s, size_t left, size_t room, enum step step)
 {
 	s->in += s->left - left;
@@ -75,6 +76,7 @@ static enum step stream_moved(struct stream *s, size_t left, size_t room, enum s
 	s->room = room;
 	return step;
 }
+#endif
 
 #if HAVE_ZSTD
 static enum step stream_zstd(struct stream *s, bool close)
