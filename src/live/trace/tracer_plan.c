@@ -99,12 +99,50 @@ uint32_t tracer_struct(const struct tracer_structs *s, bool is32, const char *ca
 	return tracer_plan_find(s, name);
 }
 
-static bool takes_struct(enum syscall_type t)
-{
-	return t == SYSCALL_STRUCT || t == SYSCALL_STRUCT_OUT || t == SYSCALL_STRUCT_IO ||
-	       t == SYSCALL_STRUCT_LEFT || t == SYSCALL_ARRAY || t == SYSCALL_ARRAY_IO ||
-	       t == SYSCALL_RESULTS;
-}
+/*
+ * What is read of an argument, when, and how much. What fcntl, ioctl and prctl take are numbers and
+ * pointers alike; what leads nowhere is not read. When such a call returns, what it filled is
+ * there, and what it took still is.
+ */
+#define OF_STRUCT UINT32_MAX
+static const struct {
+	uint8_t take, when; /* when 0: nothing */
+	uint32_t size;
+} steps[SYSCALL_TYPES] = {
+#define IN TRACE_AT_ENTRY
+#define OUT TRACE_AT_EXIT
+#define LEFT (TRACE_AT_EXIT | TRACE_EVEN_FAILED)
+	[SYSCALL_PATH] = { TRACE_TAKE_STRING, IN },
+	[SYSCALL_BUF] = { TRACE_TAKE_BUFFER, IN },
+	[SYSCALL_OUT] = { TRACE_TAKE_BUFFER, OUT },
+	[SYSCALL_ARGV] = { TRACE_TAKE_STRINGS, IN },
+	[SYSCALL_ADDR] = { TRACE_TAKE_ARRAY, IN, 1 },
+	[SYSCALL_ADDR_OUT] = { TRACE_TAKE_POINTED, OUT },
+	[SYSCALL_LENGTH] = { TRACE_TAKE_MEMORY, IN | OUT, 4 },
+	[SYSCALL_INT_OUT] = { TRACE_TAKE_MEMORY, OUT, 4 },
+	[SYSCALL_IOV] = { TRACE_TAKE_VECTORS, IN },
+	[SYSCALL_IOV_OUT] = { TRACE_TAKE_VECTORS, OUT },
+	[SYSCALL_MSG] = { TRACE_TAKE_MESSAGE, IN },
+	[SYSCALL_MSG_OUT] = { TRACE_TAKE_MESSAGE, OUT },
+	[SYSCALL_SIGSET] = { TRACE_TAKE_MEMORY, IN, 8 },
+	[SYSCALL_SIGSET_OUT] = { TRACE_TAKE_MEMORY, OUT, 8 },
+	[SYSCALL_PAIR] = { TRACE_TAKE_MEMORY, OUT, 8 },
+	[SYSCALL_CPUS] = { TRACE_TAKE_BUFFER, IN },
+	[SYSCALL_CPUS_OUT] = { TRACE_TAKE_BUFFER, OUT },
+	[SYSCALL_WORDS] = { TRACE_TAKE_MEMORY, IN, 24 },
+	[SYSCALL_TIMES] = { TRACE_TAKE_MEMORY, IN, 32 },
+	[SYSCALL_PRCTL] = { TRACE_TAKE_STRING, LEFT },
+	[SYSCALL_FCNTL] = { TRACE_TAKE_MEMORY, LEFT, TRACE_FLOCK },
+	[SYSCALL_IOCTL] = { TRACE_TAKE_MEMORY, LEFT, TRACE_IFREQ },
+	[SYSCALL_FDSET] = { TRACE_TAKE_MEMORY, IN | OUT, 128 },
+	[SYSCALL_STRUCT] = { TRACE_TAKE_MEMORY, IN, OF_STRUCT },
+	[SYSCALL_STRUCT_OUT] = { TRACE_TAKE_MEMORY, OUT, OF_STRUCT },
+	[SYSCALL_STRUCT_LEFT] = { TRACE_TAKE_MEMORY, LEFT, OF_STRUCT },
+	[SYSCALL_STRUCT_IO] = { TRACE_TAKE_MEMORY, LEFT, OF_STRUCT },
+	[SYSCALL_ARRAY] = { TRACE_TAKE_ARRAY, IN, OF_STRUCT },
+	[SYSCALL_ARRAY_IO] = { TRACE_TAKE_ARRAY, LEFT, OF_STRUCT },
+	[SYSCALL_RESULTS] = { TRACE_TAKE_RESULTS, OUT, OF_STRUCT },
+};
 
 static void tracer_plan_add(struct trace_plan *p, unsigned arg, enum trace_take take, int ref,
 			    unsigned when, uint64_t size)
@@ -118,60 +156,21 @@ static void tracer_plan_add(struct trace_plan *p, unsigned arg, enum trace_take 
 					       .size = (uint32_t)size };
 }
 
-static void add_arg(struct trace_plan *p, unsigned i, const struct syscall_arg *a, uint64_t size)
+/* A struct that is not known is not read. */
+static void tracer_plan_arg(struct trace_plan *p, unsigned i, const struct syscall_arg *a,
+			    const struct tracer_structs *s, bool is32, const char *call)
 {
-	const unsigned in = TRACE_AT_ENTRY, out = TRACE_AT_EXIT;
+	uint64_t size = steps[a->type].size;
+	uint32_t type;
 
-	switch (a->type) {
-	case SYSCALL_PATH: tracer_plan_add(p, i, TRACE_TAKE_STRING, -1, in, 0); break;
-	case SYSCALL_BUF: tracer_plan_add(p, i, TRACE_TAKE_BUFFER, a->ref, in, 0); break;
-	case SYSCALL_OUT: tracer_plan_add(p, i, TRACE_TAKE_BUFFER, a->ref, out, 0); break;
-	case SYSCALL_ARGV: tracer_plan_add(p, i, TRACE_TAKE_STRINGS, -1, in, 0); break;
-	case SYSCALL_ADDR: tracer_plan_add(p, i, TRACE_TAKE_ARRAY, a->ref, in, 1); break;
-	case SYSCALL_ADDR_OUT: tracer_plan_add(p, i, TRACE_TAKE_POINTED, a->ref, out, 0); break;
-	case SYSCALL_LENGTH: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, in | out, 4); break;
-	case SYSCALL_INT_OUT: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, out, 4); break;
-	case SYSCALL_IOV: tracer_plan_add(p, i, TRACE_TAKE_VECTORS, a->ref, in, 0); break;
-	case SYSCALL_IOV_OUT: tracer_plan_add(p, i, TRACE_TAKE_VECTORS, a->ref, out, 0); break;
-	case SYSCALL_MSG: tracer_plan_add(p, i, TRACE_TAKE_MESSAGE, -1, in, 0); break;
-	case SYSCALL_MSG_OUT: tracer_plan_add(p, i, TRACE_TAKE_MESSAGE, -1, out, 0); break;
-	case SYSCALL_SIGSET: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, in, 8); break;
-	case SYSCALL_SIGSET_OUT:
-	case SYSCALL_PAIR: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, out, 8); break;
-	case SYSCALL_CPUS: tracer_plan_add(p, i, TRACE_TAKE_BUFFER, a->ref, in, 0); break;
-	case SYSCALL_CPUS_OUT: tracer_plan_add(p, i, TRACE_TAKE_BUFFER, a->ref, out, 0); break;
-	case SYSCALL_WORDS: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, in, 24); break;
-	case SYSCALL_TIMES: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, in, 32); break;
-	/* Numbers and pointers alike; what leads nowhere is not read. When it returns, what the
-	 * call filled is there, and what it took still is. */
-	case SYSCALL_PRCTL:
-		tracer_plan_add(p, i, TRACE_TAKE_STRING, -1, out | TRACE_EVEN_FAILED, 0);
-		break;
-	case SYSCALL_FCNTL:
-		tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, out | TRACE_EVEN_FAILED, TRACE_FLOCK);
-		break;
-	case SYSCALL_IOCTL:
-		tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, out | TRACE_EVEN_FAILED, TRACE_IFREQ);
-		break;
-	case SYSCALL_FDSET: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, in | out, 128); break;
-	default: break;
+	if (size == OF_STRUCT) {
+		type = tracer_struct(s, is32, call, a->set);
+		size = type ? btf_size(s->types, type) : 0;
+		if (!size)
+			return;
 	}
-	if (!size)
-		return;
-	switch (a->type) {
-	case SYSCALL_STRUCT: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, in, size); break;
-	case SYSCALL_STRUCT_OUT: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, out, size); break;
-	case SYSCALL_STRUCT_LEFT:
-	case SYSCALL_STRUCT_IO:
-		tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, out | TRACE_EVEN_FAILED, size);
-		break;
-	case SYSCALL_ARRAY: tracer_plan_add(p, i, TRACE_TAKE_ARRAY, a->ref, in, size); break;
-	case SYSCALL_ARRAY_IO:
-		tracer_plan_add(p, i, TRACE_TAKE_ARRAY, a->ref, out | TRACE_EVEN_FAILED, size);
-		break;
-	case SYSCALL_RESULTS: tracer_plan_add(p, i, TRACE_TAKE_RESULTS, -1, out, size); break;
-	default: break;
-	}
+	if (steps[a->type].when)
+		tracer_plan_add(p, i, steps[a->type].take, a->ref, steps[a->type].when, size);
 }
 
 void tracer_plan(enum syscall_abi abi, int nr, const struct tracer_structs *structs, bool paths,
@@ -189,14 +188,8 @@ void tracer_plan(enum syscall_abi abi, int nr, const struct tracer_structs *stru
 		ret->flags |= TRACE_IS_EXEC;
 	if (strcmp(name, "exit") == 0 || strcmp(name, "exit_group") == 0)
 		ret->flags |= TRACE_NO_RETURN;
-	for (unsigned i = 0; i < sig.n; i++) {
-		const struct syscall_arg *a = &sig.arg[i];
-
-		uint32_t type =
-			takes_struct(a->type) ? tracer_struct(structs, is32, name, a->set) : 0;
-
-		add_arg(ret, i, a, type ? btf_size(structs->types, type) : 0);
-	}
+	for (unsigned i = 0; i < sig.n; i++)
+		tracer_plan_arg(ret, i, &sig.arg[i], structs, is32, name);
 	/* The names of files last: they are what is left out when there is no room. */
 	for (unsigned i = 0; i < sig.n && paths; i++)
 		if (sig.arg[i].type == SYSCALL_FD || sig.arg[i].type == SYSCALL_AT)

@@ -119,7 +119,7 @@ void trace_string(const void *s, size_t n, uint64_t whole, struct strbuf *b)
 	strbuf_puts(b, whole > n ? "\"..." : "\"");
 }
 
-static void trace_args_hex(uint64_t v, struct strbuf *b)
+void trace_hex(uint64_t v, struct strbuf *b)
 {
 	strbuf_printf(b, v ? "0x%llx" : "%llx", (unsigned long long)v);
 }
@@ -219,47 +219,37 @@ static void futex_op(const struct trace_record *r, struct strbuf *b)
 		strbuf_puts(b, "|FUTEX_CLOCK_REALTIME");
 }
 
-static unsigned futex_args(const struct trace_record *r)
+/* What an operation of futex looks at. */
+static const struct futex {
+	unsigned op, n;
+	unsigned hidden; /* bits of arguments in the middle that it does not look at */
+	bool count;	 /* where others have a time, it has how many more to wake */
+	bool bits;	 /* the last one is a set of them */
+} futexes[] = {
+	{ FUTEX_WAKE, 3 },
+	{ FUTEX_UNLOCK_PI, 2 },
+	{ FUTEX_TRYLOCK_PI, 2 },
+	{ FUTEX_WAIT, 4 },
+	{ FUTEX_LOCK_PI, 4 },
+	{ FUTEX_REQUEUE, 5, .count = true },
+	{ FUTEX_CMP_REQUEUE, 6, .count = true },
+	{ FUTEX_WAKE_OP, 6, .count = true },
+	{ FUTEX_CMP_REQUEUE_PI, 6, .count = true },
+	{ FUTEX_WAIT_BITSET, 6, .hidden = 1 << 4, .bits = true },
+	{ FUTEX_WAKE_BITSET, 6, .hidden = 1 << 3 | 1 << 4, .bits = true },
+	{ UINT32_MAX, 6 }, /* any other */
+};
+
+/* NULL: it is another call. */
+static const struct futex *futex_of(struct trace_words *w, const struct trace_record *r)
 {
-	switch (r->arg[1] & (unsigned)FUTEX_CMD_MASK) {
-	case FUTEX_WAKE: return 3;
-	case FUTEX_UNLOCK_PI:
-	case FUTEX_TRYLOCK_PI: return 2;
-	case FUTEX_WAIT:
-	case FUTEX_LOCK_PI: return 4;
-	case FUTEX_REQUEUE: return 5;
-	default: return 6;
-	}
-}
+	const struct futex *f = futexes;
 
-/* Where others have a time, these have how many more to wake. */
-static bool futex_number(const struct trace_words *w, const struct trace_record *r, unsigned i)
-{
-	unsigned op = r->arg[1] & (unsigned)FUTEX_CMD_MASK;
-	char buf[24];
-
-	return i == 3 &&
-	       (op == FUTEX_REQUEUE || op == FUTEX_CMP_REQUEUE || op == FUTEX_WAKE_OP ||
-		op == FUTEX_CMP_REQUEUE_PI) &&
-	       str_starts(trace_call_name(w, r, buf), "futex");
-}
-
-/* Arguments in the middle that an operation does not look at. */
-static bool futex_hidden(const struct trace_words *w, const struct trace_record *r, unsigned i)
-{
-	unsigned op = r->arg[1] & (unsigned)FUTEX_CMD_MASK;
-	char buf[24];
-
-	return ((op == FUTEX_WAIT_BITSET && i == 4) ||
-		(op == FUTEX_WAKE_BITSET && (i == 3 || i == 4))) &&
-	       str_starts(trace_call_name(w, r, buf), "futex");
-}
-
-static bool futex_bits(const struct trace_record *r, unsigned i)
-{
-	unsigned op = r->arg[1] & (unsigned)FUTEX_CMD_MASK;
-
-	return i == 5 && (op == FUTEX_WAIT_BITSET || op == FUTEX_WAKE_BITSET);
+	if (strcmp(trace_words_sig(w, r)->arg[1].set, "futex") != 0)
+		return NULL;
+	while (f->op != (r->arg[1] & (unsigned)FUTEX_CMD_MASK) && f->op != UINT32_MAX)
+		f++;
+	return f;
 }
 
 /* With who may use it, in octal. */
@@ -306,14 +296,16 @@ bool trace_named(struct trace_words *w, const struct trace_record *r, unsigned i
 bool trace_hidden(struct trace_words *w, const struct trace_record *r, unsigned i)
 {
 	const struct syscall_arg *a = &trace_words_sig(w, r)->arg[i];
+	const struct futex *f = futex_of(w, r);
 
-	return a->type == SYSCALL_POS_HIGH || futex_hidden(w, r, i) ||
+	return a->type == SYSCALL_POS_HIGH || (f && f->hidden >> i & 1) ||
 	       (trace_named(w, r, i) && clone_hidden(r->arg[0], a->name));
 }
 
 unsigned trace_args(struct trace_words *w, const struct trace_record *r)
 {
 	const struct syscall_sig *s = trace_words_sig(w, r);
+	const struct futex *f = futex_of(w, r);
 	char buf[24];
 	const char *name = trace_call_name(w, r, buf);
 
@@ -327,8 +319,8 @@ unsigned trace_args(struct trace_words *w, const struct trace_record *r)
 		return trace_prctl_args(r->arg[0]);
 	if (strcmp(name, "membarrier") == 0)
 		return r->arg[1] ? 3 : 2;
-	if (strcmp(name, "futex") == 0 || strcmp(name, "futex_time64") == 0)
-		return futex_args(r);
+	if (f)
+		return f->n;
 	if (strcmp(name, "ioctl") == 0 && !r->arg[2] &&
 	    ((uint32_t)r->arg[1] == FIOCLEX || (uint32_t)r->arg[1] == FIONCLEX))
 		return 2;
@@ -342,6 +334,7 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 {
 	const struct syscall_sig *s = trace_words_sig(w, r);
 	const struct syscall_arg *a = &s->arg[i];
+	const struct futex *f = futex_of(w, r);
 	uint64_t v = r->arg[i];
 
 	switch (a->type) {
@@ -387,7 +380,7 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 	case SYSCALL_PRCTL: trace_prctl(r, data, i, b); break;
 	case SYSCALL_KEY:
 		if (v)
-			trace_args_hex((uint32_t)v, b);
+			trace_hex((uint32_t)v, b);
 		else
 			strbuf_puts(b, "IPC_PRIVATE");
 		break;
@@ -397,13 +390,13 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 			(long long)(r->abi && i + 1 < SYSCALL_ARGS ? v | r->arg[i + 1] << 32 : v));
 		break;
 	default:
-		if (futex_number(w, r, i))
+		if (f && f->count && i == 3)
 			strbuf_printf(b, "%u", (unsigned)v);
-		else if (a->type == SYSCALL_HEX && (uint32_t)v == FUTEX_BITSET_MATCH_ANY &&
-			 futex_bits(r, i) && strcmp(s->arg[1].set, "futex") == 0)
+		else if (a->type == SYSCALL_HEX && (uint32_t)v == FUTEX_BITSET_MATCH_ANY && f &&
+			 f->bits && i == 5)
 			strbuf_puts(b, "FUTEX_BITSET_MATCH_ANY");
 		else if (!trace_memory(w, r, data, i, a, b))
-			trace_args_hex(v, b);
+			trace_hex(v, b);
 	}
 }
 
@@ -429,7 +422,7 @@ void trace_result(struct trace_words *w, const struct trace_record *r, const voi
 		return;
 	}
 	if (str_starts(name, "fcntl") && (r->arg[1] == F_GETFL || r->arg[1] == F_GETFD)) {
-		trace_args_hex((uint64_t)r->ret, b);
+		trace_hex((uint64_t)r->ret, b);
 		if (r->arg[1] == F_GETFL || r->ret) {
 			strbuf_puts(b, " (flags ");
 			trace_names_flags(r->arg[1] == F_GETFL ? "open" : "fdflags",
@@ -441,7 +434,7 @@ void trace_result(struct trace_words *w, const struct trace_record *r, const voi
 	switch (s->ret) {
 	case SYSCALL_FD: trace_descriptor(r, data, 6, 0, (int)r->ret, b); break;
 	case SYSCALL_PTR: strbuf_printf(b, "0x%llx", (unsigned long long)r->ret); break;
-	case SYSCALL_HEX: trace_args_hex((uint64_t)r->ret, b); break;
+	case SYSCALL_HEX: trace_hex((uint64_t)r->ret, b); break;
 	case SYSCALL_MODE: trace_names_mode((unsigned)r->ret, b); break;
 	default:
 		strbuf_printf(b, "%lld", (long long)r->ret);

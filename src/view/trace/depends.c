@@ -16,11 +16,6 @@
 
 #define OFD_GETLK 36 /* and F_OFD_SETLK, F_OFD_SETLKW */
 
-static void trace_depends_hex(uint64_t v, struct strbuf *b)
-{
-	strbuf_printf(b, v ? "0x%llx" : "%llx", (unsigned long long)v);
-}
-
 static const void *trace_depends_memory(const struct trace_record *r, const void *data, unsigned i,
 					size_t n)
 {
@@ -88,7 +83,7 @@ void trace_fcntl(const struct trace_record *r, const void *data, unsigned i, str
 		if (!lock(r, data, i, b))
 			trace_pointer(v, b);
 		return;
-	default: trace_depends_hex(v, b);
+	default: trace_hex(v, b);
 	}
 }
 
@@ -137,7 +132,7 @@ void trace_ioctl(const struct trace_record *r, const void *data, unsigned i, str
 		return;
 	}
 	if (!from || trace_failed(r) || r->kind != TRACE_CALL) {
-		trace_depends_hex(v, b);
+		trace_hex(v, b);
 		return;
 	}
 	memcpy(&n, from, sizeof(n));
@@ -170,7 +165,7 @@ void trace_ioctl(const struct trace_record *r, const void *data, unsigned i, str
 	if (cmd >= 0x8910 && cmd < 0x8950 && cmd != 0x8912 && sizeof(struct ifreq) == TRACE_IFREQ)
 		interface(cmd, from, b);
 	else
-		trace_depends_hex(v, b);
+		trace_hex(v, b);
 }
 
 /* --- prctl ------------------------------------------------------------------------------------ */
@@ -234,7 +229,7 @@ void trace_prctl(const struct trace_record *r, const void *data, unsigned i, str
 			return;
 		}
 	}
-	trace_depends_hex(v, b);
+	trace_hex(v, b);
 }
 
 /* --- sockets ---------------------------------------------------------------------------------- */

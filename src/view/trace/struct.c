@@ -112,7 +112,7 @@ static bool one_field(const char *name, const char *field, uint64_t v, struct st
 		case AS_MODE: trace_names_mode((unsigned)v, b); break;
 		case AS_SIGNAL: trace_names_signal((int)v, b); break;
 		case AS_SIGSET: trace_sigset(v, b); break;
-		case AS_HEX: strbuf_printf(b, v ? "0x%llx" : "%llx", (unsigned long long)v); break;
+		case AS_HEX: trace_hex(v, b); break;
 		case AS_DEVICE: strbuf_printf(b, "makedev(%#x, %#x)", major(v), minor(v)); break;
 		case AS_LIMIT:
 			if (v == UINT64_MAX)
@@ -260,15 +260,7 @@ static void trace_struct_value(const struct place *p, uint32_t type, const char 
 		strbuf_puts(b, left_out ? ", ...}" : "}");
 		break;
 	case BTF_KIND_ARRAY: trace_struct_array(p, of, bit, b); break;
-	case BTF_KIND_PTR: {
-		uint64_t v = bits_at(p->data, p->n, bit, 64);
-
-		if (v)
-			strbuf_printf(b, "0x%llx", (unsigned long long)v);
-		else
-			strbuf_puts(b, "NULL");
-		break;
-	}
+	case BTF_KIND_PTR: trace_pointer(bits_at(p->data, p->n, bit, 64), b); break;
 	default: trace_struct_number(p, of, bit, width, b); break;
 	}
 }

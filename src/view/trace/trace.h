@@ -50,6 +50,7 @@ void trace_result(struct trace_words *w, const struct trace_record *r, const voi
 bool trace_failed(const struct trace_record *r);
 
 void trace_pointer(uint64_t v, struct strbuf *b); /* in hex, or NULL */
+void trace_hex(uint64_t v, struct strbuf *b);	  /* in hex, or 0 */
 /* view/trace/memory.c: an argument that leads to memory; false when it is none. */
 bool trace_memory(struct trace_words *w, const struct trace_record *r, const void *data, unsigned i,
 		  const struct syscall_arg *a, struct strbuf *b);
