@@ -53,6 +53,8 @@ struct analysis {
 	void (*drop)(void *state); /* frees what state holds */
 };
 
+/* Each has a file, a line here and one in registry.c. */
+extern const struct analysis analysis_hist, analysis_kmem_tasks, analysis_profile;
 extern const struct analysis *const analyses[]; /* NULL at the end */
 /* A row for each: what lists, man pages and --introspect say of them. */
 void analyses_table(struct tables *ret);

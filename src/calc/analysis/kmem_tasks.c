@@ -4,7 +4,7 @@
  * at one time. Frees of what was allocated before the recording began count for nobody.
  */
 #include "base/map.h"
-#include "calc/analysis/registry.h"
+#include "calc/analysis/analysis.h"
 
 enum { ALLOCATED = 1, RELEASED };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every analysis there is, by name. */
-#include "calc/analysis/registry.h"
+#include "calc/analysis/analysis.h"
 
 const struct analysis *const analyses[] = {
 	&analysis_hist,

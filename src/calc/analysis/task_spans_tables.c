@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "calc/analysis/registry.h"
+#include "calc/analysis/analysis.h"
 #include "calc/analysis/task_spans_int.h"
 
 static void spans_put_stacks(struct table *t, const struct task_spans *spans,

@@ -14,7 +14,7 @@
 #ifndef KYMO_CMD_SHARE_ANALYSE_H
 #define KYMO_CMD_SHARE_ANALYSE_H
 
-#include "calc/analysis/registry.h"
+#include "calc/analysis/analysis.h"
 #include "cmd/command.h"
 
 struct analyse {

@@ -74,6 +74,9 @@ void perfetto_ftrace_flush(struct perfetto *p);
 /* Say all that a stack needs which the sequence has not heard yet, as interned data of the packet
  * that is open. The stack's number; 0: it has none. */
 uint64_t perfetto_stack(struct perfetto *p, struct perfetto_seq *s, uint32_t entry);
+/* The same for a name that is said as `field`. */
+uint64_t perfetto_string(struct perfetto *p, struct perfetto_seq *s, unsigned kind, unsigned field,
+			 const char *text);
 /* Is it said for the first time in this sequence? */
 bool perfetto_is_new(struct perfetto_seq *s, unsigned kind, uint64_t number);
 /* Kinds of perfetto_is_new(). */

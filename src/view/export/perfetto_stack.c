@@ -37,8 +37,8 @@ bool perfetto_is_new(struct perfetto_seq *s, unsigned kind, uint64_t number)
 	return is_new;
 }
 
-static uint64_t say_string(struct perfetto *p, struct perfetto_seq *s, unsigned kind,
-			   unsigned field, const char *text)
+uint64_t perfetto_string(struct perfetto *p, struct perfetto_seq *s, unsigned kind, unsigned field,
+			 const char *text)
 {
 	uint64_t iid = (uint64_t)strtab_add(&p->strings, text) + 1;
 
@@ -77,11 +77,11 @@ static uint64_t say_mapping(struct perfetto *p, struct perfetto_seq *s, uint32_t
 	if (!perfetto_is_new(s, SAID_MAPPING, iid))
 		return iid;
 	/* parts of a path are joined with slashes before them */
-	path = say_string(p, s, SAID_PATH, INTERNED_PATH,
-			  names_path(p->x->names, at->dso) +
-				  (names_path(p->x->names, at->dso)[0] == '/'));
-	build_id = say_string(p, s, SAID_BUILD_ID, INTERNED_BUILD_ID,
-			      export_build_id(p->x, at->map, hex));
+	path = perfetto_string(p, s, SAID_PATH, INTERNED_PATH,
+			       names_path(p->x->names, at->dso) +
+				       (names_path(p->x->names, at->dso)[0] == '/'));
+	build_id = perfetto_string(p, s, SAID_BUILD_ID, INTERNED_BUILD_ID,
+				   export_build_id(p->x, at->map, hex));
 	m = pb_begin(&p->b, INTERNED_MAPPING);
 	pb_uint(&p->b, MAPPING_IID, iid);
 	pb_uint(&p->b, MAPPING_BUILD_ID, build_id);
@@ -118,11 +118,11 @@ static void say_frame(struct perfetto *p, struct perfetto_seq *s, uint32_t site)
 
 	if (!perfetto_is_new(s, SAID_FRAME, iid))
 		return;
-	function = say_string(p, s, SAID_FUNCTION, INTERNED_FUNCTION,
-			      export_function(p->x, site, buf));
+	function = perfetto_string(p, s, SAID_FUNCTION, INTERNED_FUNCTION,
+				   export_function(p->x, site, buf));
 	mapping = say_mapping(p, s, site);
 	if (names_line(p->x->names, at, &file, &line))
-		source = say_string(p, s, SAID_SOURCE, INTERNED_SOURCE, file);
+		source = perfetto_string(p, s, SAID_SOURCE, INTERNED_SOURCE, file);
 	m = pb_begin(&p->b, INTERNED_FRAME);
 	pb_uint(&p->b, FRAME_IID, iid);
 	pb_uint(&p->b, FRAME_FUNCTION, function);

@@ -34,19 +34,6 @@ enum { THREAD_PID = 1, THREAD_TID, THREAD_NAME = 5 };
 #define UUID (1ull << 40)	  /* of tracks: this and the thread's number */
 #define COUNTER_UUID (2ull << 40) /* this and the number of the counter's name */
 
-static void export_perfetto_track_say(struct perfetto *p, unsigned kind, unsigned field,
-				      uint64_t iid, const char *text)
-{
-	size_t m;
-
-	if (!perfetto_is_new(&p->tracks, kind, iid))
-		return;
-	m = pb_begin(&p->b, field);
-	pb_uint(&p->b, 1, iid);
-	pb_str(&p->b, 2, text);
-	pb_end(&p->b, m);
-}
-
 static uint64_t export_perfetto_track_number(struct perfetto *p, const char *text)
 {
 	return (uint64_t)strtab_add(&p->strings, text) + 1;
@@ -108,23 +95,20 @@ static void put_event(struct perfetto *p, const struct event *ev, unsigned type,
 	const char *category = t->system ? t->system : "event";
 	uint32_t entry = name ? export_entry(p->x, ev) : UINT32_MAX;
 	size_t packet = perfetto_packet(p, p->tracks.id), m;
-	uint64_t stack = 0;
+	uint64_t stack = 0, category_id = 0, name_id = 0;
 
 	pb_uint(&p->b, PACKET_TIMESTAMP, ev->time);
 	pb_uint(&p->b, PACKET_FLAGS, SEQUENCE_NEEDS_STATE);
 	m = pb_begin(&p->b, PACKET_INTERNED);
 	if (name) {
-		export_perfetto_track_say(p, SAID_CATEGORY, INTERNED_CATEGORY,
-					  export_perfetto_track_number(p, category), category);
-		export_perfetto_track_say(p, SAID_EVENT, INTERNED_NAME,
-					  export_perfetto_track_number(p, name), name);
+		category_id =
+			perfetto_string(p, &p->tracks, SAID_CATEGORY, INTERNED_CATEGORY, category);
+		name_id = perfetto_string(p, &p->tracks, SAID_EVENT, INTERNED_NAME, name);
 	}
 	for (size_t i = 0; i < t->n_fields; i++)
 		if (!t->fields[i].is_common)
-			export_perfetto_track_say(
-				p, SAID_ANNOTATION, INTERNED_ANNOTATION,
-				export_perfetto_track_number(p, t->fields[i].name),
-				t->fields[i].name);
+			perfetto_string(p, &p->tracks, SAID_ANNOTATION, INTERNED_ANNOTATION,
+					t->fields[i].name);
 	if (entry != UINT32_MAX && p->x->profile->entries.data[entry].chain != PROFILE_NO_CHAIN)
 		stack = perfetto_stack(p, &p->tracks, entry);
 	pb_end(&p->b, m);
@@ -132,8 +116,8 @@ static void put_event(struct perfetto *p, const struct event *ev, unsigned type,
 	pb_uint(&p->b, TRACK_TYPE, type);
 	pb_uint(&p->b, TRACK_UUID, UUID | (uint32_t)ev->tid);
 	if (name) {
-		pb_uint(&p->b, TRACK_CATEGORY, export_perfetto_track_number(p, category));
-		pb_uint(&p->b, TRACK_NAME, export_perfetto_track_number(p, name));
+		pb_uint(&p->b, TRACK_CATEGORY, category_id);
+		pb_uint(&p->b, TRACK_NAME, name_id);
 	}
 	for (size_t i = 0; i < t->n_fields; i++)
 		put_annotation(p, &t->fields[i], ev);

@@ -16,23 +16,32 @@
 #define DEPTH 4
 #define ELEMENTS 16
 
+/* Names with spaces between: is it one of them? */
+static bool is_one_of(const char *names, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = names; n && (at = strstr(at, name)); at += n)
+		if ((at == names || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+			return true;
+	return false;
+}
+
 /* The fields to show; "..." follows. */
 static const struct {
-	const char *name, *fields;
+	const char *names, *fields;
 } telling[] = {
-	{ "stat", " st_mode st_rdev st_size " },
-	{ "stat64", " st_mode st_rdev st_size " },
-	{ "statx", " stx_mask stx_attributes stx_mode stx_size " },
-	{ "statfs", " f_type f_bsize f_blocks f_bfree f_files " },
-	{ "statfs64", " f_type f_bsize f_blocks f_bfree f_files " },
-	{ "rusage", " ru_utime ru_stime " },
-	{ "sysinfo", " uptime totalram freeram procs " },
-	{ "new_utsname", " sysname nodename " },
-	{ "perf_event_attr", " type size config sample_period sample_type disabled " },
-	{ "sigevent", " sigev_signo sigev_notify " },
-	{ "clone_args", " flags child_tid parent_tid exit_signal stack stack_size " },
-	{ "io_uring_params", " sq_entries cq_entries flags features " },
-	{ "__kernel_timex", " modes offset freq status " },
+	{ "stat stat64", "st_mode st_rdev st_size" },
+	{ "statx", "stx_mask stx_attributes stx_mode stx_size" },
+	{ "statfs statfs64", "f_type f_bsize f_blocks f_bfree f_files" },
+	{ "rusage", "ru_utime ru_stime" },
+	{ "sysinfo", "uptime totalram freeram procs" },
+	{ "new_utsname", "sysname nodename" },
+	{ "perf_event_attr", "type size config sample_period sample_type disabled" },
+	{ "sigevent", "sigev_signo sigev_notify" },
+	{ "clone_args", "flags child_tid parent_tid exit_signal stack stack_size" },
+	{ "io_uring_params", "sq_entries cq_entries flags features" },
+	{ "__kernel_timex", "modes offset freq status" },
 };
 
 enum as {
@@ -47,25 +56,20 @@ enum as {
 	AS_DEVICE
 };
 static const struct {
-	const char *name, *field;
+	const char *names, *fields;
 	enum as as;
 	const char *set;
 } fields[] = {
-	{ "stat", "st_mode", AS_MODE, NULL },
-	{ "stat64", "st_mode", AS_MODE, NULL },
-	{ "stat", "st_rdev", AS_DEVICE, NULL },
-	{ "stat64", "st_rdev", AS_DEVICE, NULL },
+	{ "stat stat64", "st_mode", AS_MODE, NULL },
+	{ "stat stat64", "st_rdev", AS_DEVICE, NULL },
 	{ "statx", "stx_mode", AS_MODE, NULL },
 	{ "statx", "stx_mask", AS_FLAGS, "statx" },
-	{ "statfs", "f_type", AS_ENUM, "fs_magic" },
-	{ "statfs64", "f_type", AS_ENUM, "fs_magic" },
-	{ "open_how", "resolve", AS_FLAGS, "resolve" },
+	{ "statfs statfs64", "f_type", AS_ENUM, "fs_magic" },
 	{ "sigevent", "sigev_signo", AS_SIGNAL, NULL },
 	{ "sigevent", "sigev_notify", AS_ENUM, "sigev" },
 	{ "sembuf", "sem_flg", AS_FLAGS, "sem_flg" },
 	{ "iovec", "iov_base", AS_HEX, NULL },
-	{ "pollfd", "events", AS_FLAGS, "poll" },
-	{ "pollfd", "revents", AS_FLAGS, "poll" },
+	{ "pollfd", "events revents", AS_FLAGS, "poll" },
 	{ "epoll_event", "events", AS_FLAGS, "epoll" },
 	{ "epoll_event", "data", AS_HEX, NULL },
 	{ "sigaction", "sa_handler", AS_HANDLER, NULL },
@@ -73,21 +77,16 @@ static const struct {
 	{ "sigaction", "sa_mask", AS_SIGSET, NULL },
 	{ "clone_args", "flags", AS_FLAGS, "clone" },
 	{ "clone_args", "exit_signal", AS_SIGNAL, NULL },
-	{ "clone_args", "child_tid", AS_HEX, NULL },
-	{ "clone_args", "parent_tid", AS_HEX, NULL },
-	{ "clone_args", "stack", AS_HEX, NULL },
-	{ "clone_args", "stack_size", AS_HEX, NULL },
+	{ "clone_args", "child_tid parent_tid stack stack_size", AS_HEX, NULL },
 	{ "open_how", "flags", AS_FLAGS, "open" },
 	{ "open_how", "mode", AS_MODE, NULL },
+	{ "open_how", "resolve", AS_FLAGS, "resolve" },
 	{ "sigaltstack", "ss_sp", AS_HEX, NULL },
 	{ "perf_event_attr", "type", AS_ENUM, "perf_type" },
 	{ "perf_event_attr", "sample_type", AS_FLAGS, "perf_sample" },
-	{ "mount_attr", "attr_set", AS_FLAGS, "mount_attr" },
-	{ "mount_attr", "attr_clr", AS_FLAGS, "mount_attr" },
-	{ "rlimit64", "rlim_cur", AS_LIMIT, "RLIM64_INFINITY" },
-	{ "rlimit64", "rlim_max", AS_LIMIT, "RLIM64_INFINITY" },
-	{ "rlimit", "rlim_cur", AS_LIMIT, "RLIM_INFINITY" },
-	{ "rlimit", "rlim_max", AS_LIMIT, "RLIM_INFINITY" },
+	{ "mount_attr", "attr_set attr_clr", AS_FLAGS, "mount_attr" },
+	{ "rlimit64", "rlim_cur rlim_max", AS_LIMIT, "RLIM64_INFINITY" },
+	{ "rlimit", "rlim_cur rlim_max", AS_LIMIT, "RLIM_INFINITY" },
 };
 
 static uint64_t bits_at(const uint8_t *data, size_t n, uint64_t bit, uint64_t bits)
@@ -104,7 +103,7 @@ static bool one_field(const char *name, const char *field, uint64_t v, struct st
 	if (str_starts(name, "compat_"))
 		name += 7;
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		if (strcmp(fields[i].name, name) != 0 || strcmp(fields[i].field, field) != 0)
+		if (!is_one_of(fields[i].names, name) || !is_one_of(fields[i].fields, field))
 			continue;
 		switch (fields[i].as) {
 		case AS_FLAGS: trace_names_flags(fields[i].set, v, b); break;
@@ -179,8 +178,6 @@ static void trace_struct_array(const struct place *p, uint32_t type, uint64_t bi
 
 static bool shown(const struct trace_words *w, const char *name, const char *field)
 {
-	AUTO_FREE char *word = NULL;
-
 	if (str_starts(field, "__unused") || str_starts(field, "__pad") ||
 	    str_starts(field, "__reserved") || str_starts(field, "__spare"))
 		return false;
@@ -189,10 +186,8 @@ static bool shown(const struct trace_words *w, const char *name, const char *fie
 	if (str_starts(name, "compat_"))
 		name += 7;
 	for (size_t i = 0; i < ARRAY_SIZE(telling); i++)
-		if (strcmp(telling[i].name, name) == 0) {
-			word = mem_printf(" %s ", field);
-			return strstr(telling[i].fields, word) != NULL;
-		}
+		if (is_one_of(telling[i].names, name))
+			return is_one_of(telling[i].fields, field);
 	return true;
 }
 
