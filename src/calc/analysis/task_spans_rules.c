@@ -128,7 +128,7 @@ static struct rule *add_rule(struct task_spans *s, const char *text, struct err 
 		return NULL;
 	}
 	for (uint32_t i = 0; i < s->trace->n_types; i++)
-		s->in_pair[i] |= slices_begins(r->slices, i) || slices_ends(r->slices, i);
+		s->in_pair[i] |= slices_uses(r->slices, i);
 	vec_push(&s->rules, r);
 	return r;
 }

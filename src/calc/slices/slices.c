@@ -360,9 +360,9 @@ bool slices_begins(const struct slices *s, uint32_t type)
 	return s->begin[type].used;
 }
 
-bool slices_ends(const struct slices *s, uint32_t type)
+bool slices_uses(const struct slices *s, uint32_t type)
 {
-	return s->end[type].used;
+	return s->begin[type].used || s->end[type].used;
 }
 
 void slices_count(const struct slices *s, struct slices_counts *ret)

@@ -111,7 +111,7 @@ int slices_new(const struct trace *t, const struct slice_rule *r, const struct s
 	       struct slices **ret, struct err *e);
 /* What events of a type do. */
 bool slices_begins(const struct slices *s, uint32_t type);
-bool slices_ends(const struct slices *s, uint32_t type);
+bool slices_uses(const struct slices *s, uint32_t type); /* begin or end something */
 /* An event_fn. Events must come in order of time; those of other types are passed over. */
 int slices_add(void *slices, const struct event *ev);
 /* Hands out what is open, in the order of beginnings, as lasting until `time`. */

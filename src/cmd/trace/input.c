@@ -210,7 +210,7 @@ static int show_all(struct reading *p, struct source *s, struct err *e)
 				&rule);
 	p->types = mem_alloc((s->trace->n_types + 1) * sizeof(*p->types));
 	for (uint32_t i = 0; i < s->trace->n_types; i++) {
-		p->types[i].is_call = slices_begins(p->calls, i) || slices_ends(p->calls, i);
+		p->types[i].is_call = slices_uses(p->calls, i);
 		trace_input_look_at(p, &s->trace->types[i], &p->types[i]);
 		any |= p->types[i].is_call || p->types[i].shown;
 	}

@@ -253,7 +253,7 @@ static int export_chrome_on_event(void *ctx, const struct event *ev)
 	}
 	if (!export_has_fields(t, ev) || !(ev->have & EVENT_HAVE_TIME))
 		return 0;
-	if (slices_begins(c->call_slices, ev->type) || slices_ends(c->call_slices, ev->type))
+	if (slices_uses(c->call_slices, ev->type))
 		return slices_add(c->call_slices, ev);
 	put_instant(c, ev);
 	return 0;

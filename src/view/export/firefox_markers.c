@@ -76,7 +76,7 @@ static int export_firefox_markers_on_event(void *ctx, const struct event *ev)
 	if (!export_has_fields(&f->x->source->trace->types[ev->type], ev) ||
 	    !(ev->have & EVENT_HAVE_TIME))
 		return 0;
-	if (slices_begins(f->calls, ev->type) || slices_ends(f->calls, ev->type))
+	if (slices_uses(f->calls, ev->type))
 		return slices_add(f->calls, ev);
 	add_marker(f, ev, 0);
 	return 0;

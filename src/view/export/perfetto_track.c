@@ -177,7 +177,7 @@ void perfetto_track_event(struct perfetto *p, const struct event *ev)
 {
 	describe_track(p, ev);
 	p->x->written++;
-	if (slices_begins(p->calls, ev->type) || slices_ends(p->calls, ev->type))
+	if (slices_uses(p->calls, ev->type))
 		slices_add(p->calls, ev);
 	else
 		put_event(p, ev, TYPE_INSTANT, p->x->source->trace->types[ev->type].name);
