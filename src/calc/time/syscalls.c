@@ -37,12 +37,12 @@ static struct syscalls_row *row(struct syscalls *s, const struct trace_sum_key *
 	return &s->tasks.data[*at >> 32].rows.data[(uint32_t)*at - 1];
 }
 
-void syscalls_add(struct syscalls *s, const struct trace_sum_key *key, const struct trace_sum *v)
+void syscalls_add(void *s, const struct trace_sum_key *key, const struct trace_sum *v)
 {
 	trace_sum_add(&row(s, key)->sum, v);
 }
 
-void syscalls_add_errors(struct syscalls *s, const struct trace_error_key *key, uint64_t n)
+void syscalls_add_errors(void *s, const struct trace_error_key *key, uint64_t n)
 {
 	struct syscalls_row *r = row(s, &key->call);
 

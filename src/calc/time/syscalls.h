@@ -37,8 +37,9 @@ struct syscalls {
 	struct map row_at;  /* index of the task, index of the row + 1 */
 };
 
-void syscalls_add(struct syscalls *s, const struct trace_sum_key *key, const struct trace_sum *sum);
-void syscalls_add_errors(struct syscalls *s, const struct trace_error_key *key, uint64_t n);
+/* As callbacks: the first argument is the sums. */
+void syscalls_add(void *syscalls, const struct trace_sum_key *key, const struct trace_sum *sum);
+void syscalls_add_errors(void *syscalls, const struct trace_error_key *key, uint64_t n);
 void syscalls_add_unfinished(struct syscalls *s, const struct trace_sum_key *key, uint64_t ns);
 /* One call; ret: its result. */
 void syscalls_add_call(struct syscalls *s, const struct trace_sum_key *key, uint64_t ns,

@@ -116,14 +116,12 @@ static bool trace_input_wanted(const struct reading *p, const struct trace_recor
 
 static int trace_input_finish(struct reading *p, struct trace_record *r)
 {
-	struct trace_sum_key key = { .nr = r->nr };
+	struct trace_sum_key key = trace_show_key(p->show, r);
 	const struct trace_args *a = p->show->a;
 
 	if (!trace_input_wanted(p, r))
 		return 0;
 	if ((a->sums || a->with_sums) && r->kind == TRACE_CALL) {
-		if (!a->mode || strcmp(a->mode, "total") != 0)
-			key.id = a->mode && strcmp(a->mode, "thread") == 0 ? r->tid : r->pid;
 		if (!(r->flags & TRACE_NO_START))
 			syscalls_add_call(&p->show->sums, &key, r->end - r->start, r->ret);
 		if (key.id)

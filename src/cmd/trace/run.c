@@ -134,6 +134,7 @@ static int open_tracer(struct session *s, const struct trace_pick *pick, char **
 				 .events = !a->sums,
 				 .failed = a->failed,
 				 .min_ns = a->min_ns,
+				 .by = a->by,
 				 .limit = (uint32_t)a->limit,
 				 .ring_bytes = a->ring_bytes,
 				 .no_children = a->no_children,
@@ -144,10 +145,6 @@ static int open_tracer(struct session *s, const struct trace_pick *pick, char **
 				 .walker = trace_stacks_walker(&s->show.stacks),
 				 .structs = s->structs };
 
-	if (a->mode && strcmp(a->mode, "thread") == 0)
-		o.by = TRACE_BY_THREAD;
-	else if (a->mode && strcmp(a->mode, "total") == 0)
-		o.by = TRACE_BY_NONE;
 	if (a->user && user_of(a->user, &o.uid, e) < 0)
 		return -e->code;
 	return tracer_open(&o, &s->tracer, e);
@@ -323,15 +320,9 @@ static void tell_losses(const struct session *s)
 
 static void take_sums(struct trace_show *s, const struct tracer *t)
 {
-	AUTO_FREE struct tracer_sum *sums = NULL;
-	AUTO_FREE struct tracer_error *errors = NULL;
-	size_t n = tracer_sums(t, &sums), n_errors = tracer_errors(t, &errors);
 	char comm[16];
 
-	for (size_t i = 0; i < n; i++)
-		syscalls_add(&s->sums, &sums[i].key, &sums[i].sum);
-	for (size_t i = 0; i < n_errors; i++)
-		syscalls_add_errors(&s->sums, &errors[i].key, errors[i].count);
+	tracer_sums(t, syscalls_add, syscalls_add_errors, &s->sums);
 	vec_each (&s->sums.tasks, task)
 		if (task->id && (tracer_comm(t, task->id, comm) ||
 				 proc_comm((pid_t)task->id, comm, sizeof(comm))))

@@ -99,23 +99,22 @@ void trace_show_queued(struct trace_show *s, bool all)
 		trace_stacks_forget(&s->stacks);
 }
 
-static void add_unfinished(struct trace_show *s, const struct trace_record *r)
+struct trace_sum_key trace_show_key(const struct trace_show *s, const struct trace_record *r)
 {
-	struct trace_sum_key key = { .nr = r->nr, .abi = r->abi };
+	const uint32_t id[] = { [TRACE_BY_PROCESS] = r->pid, [TRACE_BY_THREAD] = r->tid, 0 };
 
-	if (!s->a->mode || strcmp(s->a->mode, "total") != 0)
-		key.id = s->a->mode && strcmp(s->a->mode, "thread") == 0 ? r->tid : r->pid;
-	syscalls_add_unfinished(&s->sums, &key, r->end - r->start);
+	return (struct trace_sum_key){ .id = id[s->a->by], .nr = r->nr, .abi = r->abi };
 }
 
 int trace_show_record(void *ctx, const struct trace_record *r, const void *data)
 {
 	struct trace_show *s = ctx;
+	struct trace_sum_key key = trace_show_key(s, r);
 
 	if (s->full)
 		return 1;
 	if ((s->a->sums || s->a->with_sums) && r->kind == TRACE_UNFINISHED)
-		add_unfinished(s, r);
+		syscalls_add_unfinished(&s->sums, &key, r->end - r->start);
 	if (s->a->sums)
 		return 0;
 	s->shown++;

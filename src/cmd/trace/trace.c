@@ -125,12 +125,16 @@ static const struct opt opts[] = {
 
 static int trace_trace_run(void *args, int argc, char **argv, struct err *e)
 {
+	static const char *const modes[] = { [TRACE_BY_PROCESS] = "process",
+					     [TRACE_BY_THREAD] = "thread",
+					     [TRACE_BY_NONE] = "total" };
 	struct trace_args *a = args;
 	struct trace_pick *pick = mem_alloc(sizeof(*pick));
 	int r = 0;
 
-	if (a->mode && strcmp(a->mode, "process") != 0 && strcmp(a->mode, "thread") != 0 &&
-	    strcmp(a->mode, "total") != 0)
+	for (a->by = 0; a->mode && a->by < ARRAY_SIZE(modes) && strcmp(a->mode, modes[a->by]) != 0;)
+		a->by++;
+	if (a->by == ARRAY_SIZE(modes))
 		r = err_set(e, EINVAL, "--summary-mode is process, thread or total, not '%s'",
 			    a->mode);
 	if (r == 0 && (a->limit < 0 || a->limit > TRACE_STRING))

@@ -25,6 +25,7 @@ struct trace_args {
 	const char *pids, *tids, *cpus, *user, *output, *input, *leave_out, *mode, *faults;
 	const char *call_graph;
 	bool all, sums, with_sums, failed, full_time, json, no_children, no_paths, names, verbose;
+	enum trace_by by; /* --summary-mode */
 	bool syscalls, no_syscalls, signals, no_comm, ignored;
 	uint64_t min_ns, max_events, ring_bytes, delay_ns;
 	int limit, max_stack;
@@ -62,6 +63,8 @@ int trace_show_record(void *ctx, const struct trace_record *r, const void *data)
 void trace_show_queued(struct trace_show *s, bool all);
 void trace_show_sums(struct trace_show *s);
 int trace_show_close(struct trace_show *s, struct err *e);
+/* Whose row r goes to. */
+struct trace_sum_key trace_show_key(const struct trace_show *s, const struct trace_record *r);
 
 /* The calls of a recording (-i). */
 int trace_input(const struct trace_args *a, const struct trace_pick *pick, struct err *e);

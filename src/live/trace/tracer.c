@@ -358,42 +358,28 @@ struct trace_lost tracer_lost(const struct tracer *t)
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-size_t tracer_sums(const struct tracer *t, struct tracer_sum **ret)
+void tracer_sums(const struct tracer *t,
+		 void (*sum)(void *ctx, const struct trace_sum_key *key, const struct trace_sum *v),
+		 void (*error)(void *ctx, const struct trace_error_key *key, uint64_t n), void *ctx)
 {
-	int map = bpf_map__fd(t->bpf->maps.sums);
+	int sums = bpf_map__fd(t->bpf->maps.sums), errors = bpf_map__fd(t->bpf->maps.errors);
 	AUTO_FREE struct trace_sum *parts = mem_alloc(t->ncpus * sizeof(*parts));
-	struct trace_sum_key key, *last = NULL;
-	VEC(struct tracer_sum) v = { 0 };
+	struct trace_sum_key key;
+	struct trace_error_key what;
+	uint64_t count;
 
-	while (bpf_map_get_next_key(map, last, &key) == 0) {
-		struct tracer_sum s = { .key = key };
+	for (void *last = NULL; bpf_map_get_next_key(sums, last, &key) == 0; last = &key) {
+		struct trace_sum all = { 0 };
 
-		if (bpf_map_lookup_elem(map, &key, parts) == 0) {
-			for (unsigned i = 0; i < t->ncpus; i++)
-				trace_sum_add(&s.sum, &parts[i]);
-			vec_push(&v, s);
-		}
-		last = &key;
+		if (bpf_map_lookup_elem(sums, &key, parts) < 0)
+			continue;
+		for (unsigned i = 0; i < t->ncpus; i++)
+			trace_sum_add(&all, &parts[i]);
+		sum(ctx, &key, &all);
 	}
-	*ret = v.data;
-	return v.n;
-}
-
-size_t tracer_errors(const struct tracer *t, struct tracer_error **ret)
-{
-	int map = bpf_map__fd(t->bpf->maps.errors);
-	struct trace_error_key key, *last = NULL;
-	VEC(struct tracer_error) v = { 0 };
-
-	while (bpf_map_get_next_key(map, last, &key) == 0) {
-		struct tracer_error s = { .key = key };
-
-		if (bpf_map_lookup_elem(map, &key, &s.count) == 0)
-			vec_push(&v, s);
-		last = &key;
-	}
-	*ret = v.data;
-	return v.n;
+	for (void *last = NULL; bpf_map_get_next_key(errors, last, &what) == 0; last = &what)
+		if (bpf_map_lookup_elem(errors, &what, &count) == 0)
+			error(ctx, &what, count);
 }
 
 bool tracer_comm(const struct tracer *t, uint32_t id, char comm[16])

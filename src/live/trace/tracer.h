@@ -70,17 +70,11 @@ void tracer_close(struct tracer *t); /* NULL is fine */
 
 struct trace_lost tracer_lost(const struct tracer *t);
 
-struct tracer_sum {
-	struct trace_sum_key key;
-	struct trace_sum sum; /* of all CPUs */
-};
-struct tracer_error {
-	struct trace_error_key key;
-	uint64_t count;
-};
-/* The caller frees *ret. How many. */
-size_t tracer_sums(const struct tracer *t, struct tracer_sum **ret);
-size_t tracer_errors(const struct tracer *t, struct tracer_error **ret);
+/* What was summed up, of all CPUs. */
+void tracer_sums(const struct tracer *t,
+		 void (*sum)(void *ctx, const struct trace_sum_key *key, const struct trace_sum *v),
+		 void (*error)(void *ctx, const struct trace_error_key *key, uint64_t n),
+		 void *ctx);
 bool tracer_comm(const struct tracer *t, uint32_t id, char comm[16]);
 
 /*
