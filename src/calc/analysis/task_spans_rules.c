@@ -209,46 +209,37 @@ void task_spans_usual(struct task_spans *s)
 /* --- hooks --- */
 
 struct hook {
-	char *text; /* the parts lead into it */
-	char *begin, *match, *pid, *end, *end_match, *flags;
+	const char *begin, *match, *pid, *end, *end_match, *flags;
 };
 
-static int hook_parse(const char *text, struct hook *h, struct err *e)
+/* Cuts text, into which the parts lead. */
+static int hook_parse(char *text, struct hook *h, struct err *e)
 {
-	char *slash, *part;
+	AUTO_FREE char *whole = mem_strdup(text);
+	char *end = text, *begin = strsep(&end, "/");
 
-	*h = (struct hook){ .text = mem_strdup(text) };
-	slash = strchr(h->text, '/');
-	if (slash) {
-		*slash = '\0';
-		part = h->text;
-		h->begin = strsep(&part, ",");
-		h->match = strsep(&part, ",");
-		h->pid = strsep(&part, ",");
-		part = slash + 1;
-		h->end = strsep(&part, ",");
-		h->end_match = strsep(&part, ",");
-		h->flags = strsep(&part, ",");
-	}
-	if (h->begin && *h->begin && h->match && *h->match && h->end && *h->end && h->end_match &&
+	*h = (struct hook){ .begin = strsep(&begin, ","),
+			    .match = strsep(&begin, ","),
+			    .pid = strsep(&begin, ","),
+			    .end = strsep(&end, ","),
+			    .end_match = strsep(&end, ","),
+			    .flags = strsep(&end, ",") };
+	if (*h->begin && h->match && *h->match && h->end && *h->end && h->end_match &&
 	    *h->end_match)
 		return 0;
-	free(h->text);
-	err_set(e, EINVAL, "'%s' hooks no two events together", text);
-	err_hint(e, "as in -H block_rq_issue,sector/block_rq_complete,sector,g");
-	return -EINVAL;
+	err_set(e, EINVAL, "'%s' hooks no two events together", whole);
+	return err_hint(e, "as in -H block_rq_issue,sector/block_rq_complete,sector,g");
 }
 
 int task_spans_hook_events(const char *hook, char **ret, struct err *e)
 {
+	AUTO_FREE char *copy = mem_strdup(hook);
 	struct hook h;
-	int r = hook_parse(hook, &h, e);
+	int r = hook_parse(copy, &h, e);
 
-	if (r < 0)
-		return r;
-	*ret = mem_printf("%s,%s", h.begin, h.end);
-	free(h.text);
-	return 0;
+	if (r == 0)
+		*ret = mem_printf("%s,%s", h.begin, h.end);
+	return r;
 }
 
 /* What is usual for these two gives way: each end would count twice. */
@@ -270,40 +261,28 @@ static void drop_usual(struct task_spans *s, const char *begin, const char *end)
 
 int task_spans_hook(struct task_spans *s, const char *text, struct err *e)
 {
-	AUTO_STRBUF b = { 0 };
+	AUTO_FREE char *copy = mem_strdup(text), *rule = NULL;
 	const struct event_type *begin, *end;
 	struct rule *r;
 	struct hook h;
-	bool global, pinned;
-	int code = hook_parse(text, &h, e);
+	bool global, pinned, own;
+	int code = hook_parse(copy, &h, e);
 
 	if (code < 0)
 		return code;
 	begin = task_spans_type(s->trace, h.begin);
 	end = task_spans_type(s->trace, h.end);
-	if (!begin || !end) {
-		code = err_set(e, ENOENT, "the recording has no event '%s'",
+	if (!begin || !end)
+		return err_set(e, ENOENT, "the recording has no event '%s'",
 			       begin ? h.end : h.begin);
-		free(h.text);
-		return code;
-	}
 	global = h.flags && strchr(h.flags, 'g');
 	pinned = h.flags && strchr(h.flags, 'p');
+	own = !global && !h.pid && strcmp(h.match, "common_pid") != 0;
 	drop_usual(s, begin->name, end->name);
-	strbuf_printf(&b, "%s,%s by ", begin->name, end->name);
-	if (strcmp(h.match, h.end_match) == 0)
-		strbuf_puts(&b, h.match);
-	else
-		strbuf_printf(&b, "%s=%s", h.match, h.end_match);
-	if (pinned)
-		strbuf_puts(&b, ",cpu");
-	if (!global && !h.pid && strcmp(h.match, "common_pid") != 0)
-		strbuf_puts(&b, ",tid");
-	r = add_rule(s, strbuf_str(&b), e);
-	if (r) {
+	rule = mem_printf("%s,%s by %s=%s%s%s", begin->name, end->name, h.match, h.end_match,
+			  pinned ? ",cpu" : "", own ? ",tid" : "");
+	r = add_rule(s, rule, e);
+	if (r)
 		r->who = global ? WHO_NOBODY : h.pid ? WHO_END : WHO_BEGIN;
-		r->label = LABEL_EVENT;
-	}
-	free(h.text);
 	return r ? 0 : -EINVAL;
 }

@@ -7,25 +7,21 @@
 
 #define SLEEPING 1 /* TASK_INTERRUPTIBLE: all that is known of who left the CPU by himself */
 
+enum { PREV_TID, NEXT_TID, PREV_COMM, NEXT_COMM, PREV_PRIO, NEXT_PRIO, PREV_STATE };
+
 void switches_init(struct switches *l, const struct trace *t)
 {
-	*l = (struct switches){ .trace = t };
-	for (size_t i = 0; i < t->n_types; i++) {
-		const struct event_type *e = &t->types[i];
+	static const char *const names[] = { "prev_pid",  "next_pid",  "prev_comm", "next_comm",
+					     "prev_prio", "next_prio", "prev_state" };
+	uint32_t at = match_find_tracepoint(t, "sched", "sched_switch");
 
-		if (!e->n_fields || !match_tracepoint(e, "sched", "sched_switch"))
-			continue;
-		l->type = e;
-		l->prev_comm = type_field(e, "prev_comm");
-		l->prev_tid = type_field(e, "prev_pid");
-		l->prev_prio = type_field(e, "prev_prio");
-		l->prev_state = type_field(e, "prev_state");
-		l->next_comm = type_field(e, "next_comm");
-		l->next_tid = type_field(e, "next_pid");
-		l->next_prio = type_field(e, "next_prio");
-		if (!l->prev_tid || !l->next_tid)
-			l->type = NULL;
-	}
+	*l = (struct switches){ .trace = t };
+	if (at == MATCH_NONE)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		l->field[i] = type_field(&t->types[at], names[i]);
+	if (l->field[PREV_TID] && l->field[NEXT_TID])
+		l->type = &t->types[at];
 }
 
 static int64_t switches_number(const struct field *f, const struct event *ev)
@@ -87,12 +83,12 @@ bool switches_look(struct switches *l, const struct event *ev, struct switch_see
 	if (ev->kind != EVENT_SAMPLE || !l->type || !(ev->have & EVENT_HAVE_RAW) ||
 	    &l->trace->types[ev->type] != l->type)
 		return false;
-	*ret = (struct switch_seen){ .prev = (int32_t)switches_number(l->prev_tid, ev),
-				     .next = (int32_t)switches_number(l->next_tid, ev),
-				     .prev_comm = name(l->prev_comm, ev),
-				     .next_comm = name(l->next_comm, ev),
-				     .prev_prio = (int32_t)switches_number(l->prev_prio, ev),
-				     .next_prio = (int32_t)switches_number(l->next_prio, ev),
-				     .state = switches_number(l->prev_state, ev) };
+	*ret = (struct switch_seen){ .prev = (int32_t)switches_number(l->field[PREV_TID], ev),
+				     .next = (int32_t)switches_number(l->field[NEXT_TID], ev),
+				     .prev_comm = name(l->field[PREV_COMM], ev),
+				     .next_comm = name(l->field[NEXT_COMM], ev),
+				     .prev_prio = (int32_t)switches_number(l->field[PREV_PRIO], ev),
+				     .next_prio = (int32_t)switches_number(l->field[NEXT_PRIO], ev),
+				     .state = switches_number(l->field[PREV_STATE], ev) };
 	return true;
 }

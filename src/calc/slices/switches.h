@@ -14,8 +14,7 @@
 struct switches {
 	const struct trace *trace;
 	const struct event_type *type; /* sched_switch; NULL: none */
-	const struct field *prev_comm, *prev_tid, *prev_prio, *prev_state;
-	const struct field *next_comm, *next_tid, *next_prio;
+	const struct field *field[7];
 	struct map current; /* by CPU: who runs, + 1; only of SWITCH records */
 };
 
