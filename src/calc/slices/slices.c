@@ -44,6 +44,7 @@ struct slot {
 struct slices {
 	const struct trace *trace;
 	const struct slice_rule *rule;
+	struct slice_rule own; /* what rule leads to, of slices_calls() */
 	struct slices_opts o;
 	struct side *begin, *end; /* by type */
 	struct strtab strings;
@@ -399,6 +400,7 @@ void slices_free(struct slices *s)
 	free(s->slot);
 	vec_free(&s->pool);
 	strtab_free(&s->strings);
+	slice_rule_free(&s->own);
 	free(s);
 }
 
@@ -420,12 +422,16 @@ const char *slices_call_name(const struct event_type *t, const struct event *ev,
 	return buf;
 }
 
-struct slices *slices_calls(const struct trace *t, struct slices_opts o, struct slice_rule *rule)
+struct slices *slices_calls(const struct trace *t, struct slices_opts o)
 {
+	struct slice_rule rule;
 	struct slices *s = NULL;
 
-	o.may_lack = true;
-	if (slice_rule_parse(SLICE_CALLS, rule, NULL) == 0)
-		slices_new(t, rule, &o, &s, NULL);
+	o.may_lack = true; /* and so nothing can fail */
+	if (slice_rule_parse(SLICE_CALLS, &rule, NULL) < 0 ||
+	    slices_new(t, &rule, &o, &s, NULL) < 0)
+		return NULL;
+	s->own = rule;
+	s->rule = &s->own;
 	return s;
 }

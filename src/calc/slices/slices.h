@@ -122,7 +122,7 @@ void slices_free(struct slices *s); /* NULL is fine */
 /* The name of a system call: "read", or "syscall 17" where only its number was recorded. */
 const char *slices_call_name(const struct event_type *t, const struct event *ev, char *buf,
 			     size_t size);
-/* System calls by SLICE_CALLS of a trace that may have none; *rule is to be freed after them. */
-struct slices *slices_calls(const struct trace *t, struct slices_opts o, struct slice_rule *rule);
+/* System calls by SLICE_CALLS, of a trace that may have none. */
+struct slices *slices_calls(const struct trace *t, struct slices_opts o);
 
 #endif

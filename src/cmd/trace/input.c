@@ -195,17 +195,14 @@ static int trace_input_none(const char *input, struct err *e)
 static int show_all(struct reading *p, struct source *s, struct err *e)
 {
 	const struct trace_args *a = p->show->a;
-	struct slice_rule rule;
 	bool any = false;
 	int r;
 
-	p->calls = slices_calls(s->trace,
-				(struct slices_opts){ .begin = trace_input_begin,
-						      .fits = trace_input_fits,
-						      .misfits_pass = true,
-						      .fn = trace_input_slice,
-						      .ctx = p },
-				&rule);
+	p->calls = slices_calls(s->trace, (struct slices_opts){ .begin = trace_input_begin,
+								.fits = trace_input_fits,
+								.misfits_pass = true,
+								.fn = trace_input_slice,
+								.ctx = p });
 	p->types = mem_alloc((s->trace->n_types + 1) * sizeof(*p->types));
 	for (uint32_t i = 0; i < s->trace->n_types; i++) {
 		p->types[i].is_call = slices_uses(p->calls, i);
@@ -219,7 +216,6 @@ static int show_all(struct reading *p, struct source *s, struct err *e)
 	if (r >= 0 && !p->show->full)
 		slices_finish(p->calls, s->trace->last_time);
 	slices_free(p->calls);
-	slice_rule_free(&rule);
 	if (r >= 0 && (a->sums || a->with_sums))
 		trace_show_sums(p->show);
 	return r < 0 ? r : 0;

@@ -42,7 +42,6 @@ struct chrome {
 	uint32_t *node;		  /* by entry: its stack */
 	VEC(struct running) cpus; /* by CPU */
 	VEC(struct call) calls;	  /* by slot */
-	struct slice_rule call_rule;
 	struct slices *call_slices;
 	struct json j;
 };
@@ -373,13 +372,12 @@ int export_chrome(struct export_job *x, struct err *e)
 	int r;
 
 	switches_init(&c.switches, x->source->trace);
-	c.call_slices = slices_calls(x->source->trace,
-				     (struct slices_opts){ .begin = begin_call,
-							   .fits = is_end_of,
-							   .misfits_pass = true,
-							   .fn = export_chrome_call,
-							   .ctx = &c },
-				     &c.call_rule);
+	c.call_slices =
+		slices_calls(x->source->trace, (struct slices_opts){ .begin = begin_call,
+								     .fits = is_end_of,
+								     .misfits_pass = true,
+								     .fn = export_chrome_call,
+								     .ctx = &c });
 	c.frame = mem_alloc((x->names->frames.n + 1) * sizeof(*c.frame));
 	c.node = mem_alloc((x->profile->entries.n + 1) * sizeof(*c.node));
 	make_tree(&c);
@@ -408,7 +406,6 @@ int export_chrome(struct export_job *x, struct err *e)
 		out_free(&k->args);
 	switches_free(&c.switches);
 	slices_free(c.call_slices);
-	slice_rule_free(&c.call_rule);
 	vec_free(&c.calls);
 	vec_free(&c.cpus);
 	vec_free(&c.frame_site);

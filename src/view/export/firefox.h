@@ -27,8 +27,7 @@ struct firefox {
 	struct strtab strings;
 	VEC(struct firefox_row) samples;
 	VEC(struct firefox_row) markers;
-	struct arena copies; /* records that the source would not keep */
-	struct slice_rule call_rule;
+	struct arena copies;  /* records that the source would not keep */
 	struct slices *calls; /* note: the marker */
 
 	/* of the thread that is being written */

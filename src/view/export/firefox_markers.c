@@ -98,10 +98,8 @@ int firefox_collect_markers(struct firefox *f, struct err *e)
 	int r = 0;
 
 	f->calls = slices_calls(
-		t,
-		(struct slices_opts){
-			.begin = add_marker, .fits = is_end_of, .fn = end_marker, .ctx = f },
-		&f->call_rule);
+		t, (struct slices_opts){
+			   .begin = add_marker, .fits = is_end_of, .fn = end_marker, .ctx = f });
 	for (size_t i = 0; i < t->n_types; i++)
 		any = any || t->types[i].n_fields;
 	if (any)

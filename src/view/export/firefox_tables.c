@@ -305,7 +305,6 @@ void firefox_free(struct firefox *f)
 	vec_free(&f->samples);
 	vec_free(&f->markers);
 	slices_free(f->calls);
-	slice_rule_free(&f->call_rule);
 	arena_free(&f->copies);
 	strtab_free(&f->strings);
 }

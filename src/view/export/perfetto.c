@@ -272,7 +272,6 @@ int export_perfetto(struct export_job *x, struct err *e)
 	vec_free(&p.mapping_site);
 	map_free(&p.mapping_index);
 	slices_free(p.calls);
-	slice_rule_free(&p.call_rule);
 	free(p.types);
 	return r;
 }

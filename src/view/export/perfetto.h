@@ -36,7 +36,6 @@ struct perfetto {
 	struct strtab strings;
 	VEC(uint32_t) mapping_site; /* by mapping: a site in it */
 	struct map mapping_index;
-	struct slice_rule call_rule;
 	struct slices *calls;
 };
 

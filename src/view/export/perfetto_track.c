@@ -169,8 +169,7 @@ void perfetto_track_init(struct perfetto *p)
 {
 	p->calls =
 		slices_calls(p->x->source->trace,
-			     (struct slices_opts){ .begin = begin_call, .fn = end_call, .ctx = p },
-			     &p->call_rule);
+			     (struct slices_opts){ .begin = begin_call, .fn = end_call, .ctx = p });
 }
 
 void perfetto_track_event(struct perfetto *p, const struct event *ev)

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arguments whose meaning depends on another: of fcntl, ioctl, prctl, of a socket's options and
- * messages. Each gets what was read where it leads to, if it leads anywhere.
+ * Arguments whose meaning depends on another: of fcntl, ioctl, prctl, of a socket's addresses,
+ * options and messages. Each gets what was read where it leads to, if it leads anywhere.
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/netlink.h>
+#include <linux/vm_sockets.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "view/trace/names.h"
 #include "view/trace/trace.h"
@@ -233,6 +238,76 @@ void trace_prctl(const struct trace_record *r, const void *data, unsigned i, str
 }
 
 /* --- sockets ---------------------------------------------------------------------------------- */
+
+static void inet(const struct sockaddr_in *a, struct strbuf *b)
+{
+	char text[INET_ADDRSTRLEN];
+
+	inet_ntop(AF_INET, &a->sin_addr, text, sizeof(text));
+	strbuf_printf(b, "{sa_family=AF_INET, sin_port=htons(%u), sin_addr=inet_addr(\"%s\")}",
+		      ntohs(a->sin_port), text);
+}
+
+static void inet6(const struct sockaddr_in6 *a, struct strbuf *b)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	inet_ntop(AF_INET6, &a->sin6_addr, text, sizeof(text));
+	strbuf_printf(b,
+		      "{sa_family=AF_INET6, sin6_port=htons(%u), sin6_flowinfo=htonl(%u), "
+		      "inet_pton(AF_INET6, \"%s\", &sin6_addr), sin6_scope_id=%u}",
+		      ntohs(a->sin6_port), ntohl(a->sin6_flowinfo), text, a->sin6_scope_id);
+}
+
+static void local(const char *path, size_t n, struct strbuf *b)
+{
+	strbuf_puts(b, "{sa_family=AF_UNIX");
+	if (n && path[0]) {
+		strbuf_puts(b, ", sun_path=");
+		trace_string(path, strnlen(path, n), 0, b);
+	} else if (n) { /* a name that is no file */
+		strbuf_puts(b, ", sun_path=@");
+		trace_string(path + 1, n - 1, 0, b);
+	}
+	strbuf_putc(b, '}');
+}
+
+void trace_sockaddr(const void *data, size_t n, struct strbuf *b)
+{
+	union {
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+		struct sockaddr_nl nl;
+		struct sockaddr_vm vm;
+		uint16_t family;
+	} a = { 0 };
+
+	memcpy(&a, data, n < sizeof(a) ? n : sizeof(a));
+	if (n < sizeof(a.family)) {
+		strbuf_puts(b, "{}");
+	} else if (a.family == AF_INET && n >= sizeof(a.in)) {
+		inet(&a.in, b);
+	} else if (a.family == AF_INET6 && n >= sizeof(a.in6) - 4) {
+		inet6(&a.in6, b);
+	} else if (a.family == AF_UNIX) {
+		local((const char *)data + sizeof(a.family), n - sizeof(a.family), b);
+	} else if (a.family == AF_NETLINK && n >= sizeof(a.nl)) {
+		strbuf_printf(b, "{sa_family=AF_NETLINK, nl_pid=%u, nl_groups=%#08x}", a.nl.nl_pid,
+			      a.nl.nl_groups);
+	} else if (a.family == AF_VSOCK && n >= sizeof(a.vm)) {
+		strbuf_printf(b, "{sa_family=AF_VSOCK, svm_cid=%u, svm_port=%u}", a.vm.svm_cid,
+			      a.vm.svm_port);
+	} else {
+		strbuf_puts(b, "{sa_family=");
+		trace_names_enum("family", a.family, b);
+		if (n > sizeof(a.family)) {
+			strbuf_puts(b, ", sa_data=");
+			trace_string((const char *)data + sizeof(a.family), n - sizeof(a.family), 0,
+				     b);
+		}
+		strbuf_putc(b, '}');
+	}
+}
 
 bool trace_sockopt(const struct trace_record *r, const void *from, size_t n, struct strbuf *b)
 {

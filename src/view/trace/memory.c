@@ -9,13 +9,36 @@
 #include "view/trace/names.h"
 #include "view/trace/trace.h"
 
+/* What was read of it, at least so much; NULL: there is not, and its address is shown. */
+static const struct trace_piece *known(const struct trace_record *r, const void *data, unsigned i,
+				       enum trace_take take, size_t least, struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, i, take, 0);
+
+	if (p && p->n >= least)
+		return p;
+	trace_pointer(r->arg[i], b);
+	return NULL;
+}
+
+/* Words of the size that pointers have in the program. */
+static void words_at(const struct trace_record *r, const void *from, uint64_t *ret, size_t n)
+{
+	uint32_t v;
+
+	if (!r->abi)
+		memcpy(ret, from, n * sizeof(*ret));
+	for (size_t k = 0; r->abi && k < n; k++) {
+		memcpy(&v, (const char *)from + k * sizeof(v), sizeof(v));
+		ret[k] = v;
+	}
+}
+
 static void text_arg(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
 {
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_STRING, 0);
+	const struct trace_piece *p = known(r, data, i, TRACE_TAKE_STRING, 1, b);
 
-	if (!p || !p->n)
-		trace_pointer(r->arg[i], b);
-	else
+	if (p)
 		trace_string(p + 1, p->n - 1u,
 			     p->n == TRACE_PATH || (r->flags & TRACE_CUT && p->n == TRACE_STRING)
 				     ? p->n
@@ -26,14 +49,12 @@ static void text_arg(const struct trace_record *r, const void *data, unsigned i,
 static void buffer_arg(const struct trace_record *r, const void *data, unsigned i,
 		       const struct syscall_arg *a, struct strbuf *b)
 {
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_BUFFER, 0);
+	const struct trace_piece *p = known(r, data, i, TRACE_TAKE_BUFFER, 0, b);
 	uint64_t whole = a->ref >= 0 ? r->arg[a->ref] : 0;
 	int v;
 
-	if (!p) {
-		trace_pointer(r->arg[i], b);
+	if (!p)
 		return;
-	}
 	if (a->type == SYSCALL_OUT && r->ret >= 0 && (uint64_t)r->ret < whole)
 		whole = (uint64_t)r->ret;
 	if (a->set[0] && trace_sockopt(r, p + 1, p->n, b))
@@ -73,11 +94,9 @@ static void strings_arg(const struct trace_record *r, const void *data, unsigned
 		strbuf_putc(b, ']');
 		return;
 	}
-	p = trace_piece(r, data, i, TRACE_TAKE_STRINGS, 0);
-	if (!p) {
-		trace_pointer(r->arg[i], b);
+	p = known(r, data, i, TRACE_TAKE_STRINGS, 0, b);
+	if (!p)
 		return;
-	}
 	strbuf_putc(b, '[');
 	for (; p; p = trace_piece(r, data, i, TRACE_TAKE_STRINGS, ++k)) {
 		if (k)
@@ -101,16 +120,9 @@ static void vectors(const struct trace_record *r, const void *data, unsigned i, 
 	}
 	strbuf_putc(b, '[');
 	for (size_t k = 0; k < known; k++) {
-		uint64_t v[2] = { 0 };
-		uint32_t v32[2];
+		uint64_t v[2];
 
-		if (r->abi) {
-			memcpy(v32, (const char *)(p + 1) + k * size, sizeof(v32));
-			v[0] = v32[0];
-			v[1] = v32[1];
-		} else {
-			memcpy(v, (const char *)(p + 1) + k * size, sizeof(v));
-		}
+		words_at(r, (const char *)(p + 1) + k * size, v, 2);
 		strbuf_puts(b, k ? ", {iov_base=" : "{iov_base=");
 		q = trace_piece(r, data, i, TRACE_TAKE_IOV_DATA, (unsigned)k);
 		if (q)
@@ -124,21 +136,14 @@ static void vectors(const struct trace_record *r, const void *data, unsigned i, 
 
 static void message(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
 {
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MESSAGE, 0), *q;
-	uint64_t m[7] = { 0 };
-	uint32_t m32[7];
+	uint64_t m[7];
+	const struct trace_piece *p = known(r, data, i, TRACE_TAKE_MESSAGE,
+					    r->abi ? sizeof(m) / 2 : sizeof(m), b),
+				 *q;
 
-	if (!p || p->n < (r->abi ? sizeof(m32) : sizeof(m))) {
-		trace_pointer(r->arg[i], b);
+	if (!p)
 		return;
-	}
-	if (r->abi) {
-		memcpy(m32, p + 1, sizeof(m32));
-		for (int k = 0; k < 7; k++)
-			m[k] = m32[k];
-	} else {
-		memcpy(m, p + 1, sizeof(m));
-	}
+	words_at(r, p + 1, m, 7);
 	strbuf_puts(b, "{msg_name=");
 	q = trace_piece(r, data, i, TRACE_TAKE_POINTED, 0);
 	if (q)
@@ -190,14 +195,12 @@ static void address_arg(const struct trace_record *r, const void *data, unsigned
 /* Before the call and, where it is another, after it. */
 static void length_arg(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
 {
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0),
+	const struct trace_piece *p = known(r, data, i, TRACE_TAKE_MEMORY, 4, b),
 				 *before = trace_piece_before(r, data, i, TRACE_TAKE_MEMORY);
 	int from, to;
 
-	if (!p || p->n < sizeof(to)) {
-		trace_pointer(r->arg[i], b);
+	if (!p)
 		return;
-	}
 	memcpy(&to, p + 1, sizeof(to));
 	memcpy(&from, before ? before + 1 : p + 1, sizeof(from));
 	strbuf_printf(b, "[%d", from);
@@ -228,14 +231,12 @@ static void wait_status(int s, struct strbuf *b)
 static void memory_arg(const struct trace_record *r, const void *data, unsigned i,
 		       const struct syscall_arg *a, struct strbuf *b)
 {
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
+	const struct trace_piece *p = known(r, data, i, TRACE_TAKE_MEMORY, 4, b);
 	int v[2] = { 0 };
 	uint64_t set = 0;
 
-	if (!p || p->n < 4) {
-		trace_pointer(r->arg[i], b);
+	if (!p)
 		return;
-	}
 	memcpy(v, p + 1, p->n < sizeof(v) ? p->n : sizeof(v));
 	memcpy(&set, p + 1, p->n < sizeof(set) ? p->n : sizeof(set));
 	if (a->type == SYSCALL_PAIR) {
@@ -260,12 +261,10 @@ static void memory_arg(const struct trace_record *r, const void *data, unsigned 
 
 static void cpus_arg(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
 {
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_BUFFER, 0);
+	const struct trace_piece *p = known(r, data, i, TRACE_TAKE_BUFFER, 0, b);
 
 	if (p)
 		trace_bits((const uint8_t *)(p + 1), p->n * 8ull, b);
-	else
-		trace_pointer(r->arg[i], b);
 }
 
 /* As many as the call takes, which the argument before it names. */
@@ -273,14 +272,12 @@ static void words_arg(const struct trace_record *r, const void *data, unsigned i
 {
 	static const uint8_t count[] = { 0, 3, 3, 3, 2, 3, 3, 3, 4, 4, 4,
 					 6, 6, 2, 5, 5, 3, 3, 4, 5, 4 };
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
 	unsigned n = r->arg[0] < ARRAY_SIZE(count) ? count[r->arg[0]] : 6;
 	uint32_t v[6];
+	const struct trace_piece *p = known(r, data, i, TRACE_TAKE_MEMORY, sizeof(v), b);
 
-	if (!p || p->n < sizeof(v)) {
-		trace_pointer(r->arg[i], b);
+	if (!p)
 		return;
-	}
 	memcpy(v, p + 1, sizeof(v));
 	strbuf_putc(b, '[');
 	for (unsigned k = 0; k < n; k++)
@@ -292,15 +289,13 @@ static void words_arg(const struct trace_record *r, const void *data, unsigned i
 static void times_arg(const struct trace_words *w, const struct trace_record *r, const void *data,
 		      unsigned i, struct strbuf *b)
 {
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
 	int64_t t[4];
 	int32_t t32[4];
+	const struct trace_piece *p = known(r, data, i, TRACE_TAKE_MEMORY, sizeof(t), b);
 	char buf[24];
 
-	if (!p || p->n < sizeof(t)) {
-		trace_pointer(r->arg[i], b);
+	if (!p)
 		return;
-	}
 	memcpy(t, p + 1, sizeof(t));
 	memcpy(t32, p + 1, sizeof(t32));
 	for (int k = 0; k < 4 && r->abi && !str_ends(trace_call_name(w, r, buf), "64"); k++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets: of CPUs, and of descriptors that are waited for. */
+/* Sets: of CPUs, of signals, and of descriptors that are waited for. */
 #include <poll.h>
 #include <string.h>
 
@@ -17,6 +17,33 @@ void trace_bits(const uint8_t *bits, uint64_t n, struct strbuf *b)
 			strbuf_printf(b, any ? " %llu" : "%llu", (unsigned long long)k);
 			any = true;
 		}
+	strbuf_putc(b, ']');
+}
+
+void trace_sigset(uint64_t set, struct strbuf *b)
+{
+	bool inverse = __builtin_popcountll(set) > 40, any = false;
+
+	if (inverse) {
+		set = ~set;
+		strbuf_putc(b, '~');
+	}
+	strbuf_putc(b, '[');
+	for (int i = 1; i <= 64; i++) {
+		size_t at;
+
+		if (!(set >> (i - 1) & 1))
+			continue;
+		if (any)
+			strbuf_putc(b, ' ');
+		any = true;
+		at = b->n;
+		trace_names_signal(i, b);
+		if (str_starts(b->data + at, "SIG")) { /* strace leaves it out in sets */
+			memmove(b->data + at, b->data + at + 3, b->n - at - 3 + 1);
+			b->n -= 3;
+		}
+	}
 	strbuf_putc(b, ']');
 }
 

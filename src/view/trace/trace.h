@@ -63,7 +63,8 @@ const struct trace_piece *trace_piece_before(const struct trace_record *r, const
 /* With its file; index: of a list of them, which one. */
 void trace_descriptor(const struct trace_record *r, const void *data, unsigned arg, unsigned index,
 		      int fd, struct strbuf *b);
-/* view/trace/sets.c: numbers of bits, [0 2]. */
+/* view/trace/sets.c: signals, [INT CHLD]; numbers of bits, [0 2]. */
+void trace_sigset(uint64_t set, struct strbuf *b);
 void trace_bits(const uint8_t *bits, uint64_t n, struct strbuf *b);
 /* Of select, what was asked for; and for its result, which of them are ready. */
 void trace_fdset(const struct trace_record *r, const void *data, unsigned i,
@@ -80,10 +81,8 @@ void trace_string(const void *s, size_t n, uint64_t whole, struct strbuf *b);
 /* view/trace/struct.c: a struct of the kernel's types; is32: pointers are short. */
 void trace_struct(const struct trace_words *w, uint32_t type, const char *name, const void *data,
 		  size_t n, struct strbuf *b);
-/* view/trace/socket.c */
-void trace_sockaddr(const void *data, size_t n, struct strbuf *b);
-void trace_sigset(uint64_t set, struct strbuf *b);
 /* view/trace/depends.c: what depends on another argument. */
+void trace_sockaddr(const void *data, size_t n, struct strbuf *b);
 void trace_fcntl(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b);
 bool trace_fcntl_alone(uint64_t cmd); /* it takes no argument */
 void trace_ioctl(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b);
