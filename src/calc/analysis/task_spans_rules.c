@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events make pairs: the kernel's own that are known, and those the user hooks together. */
+/* Which events make slices: the kernel's own that are known, and those the user hooks together. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -146,7 +146,6 @@ static void add_usual(struct task_spans *s)
 	static const struct {
 		const char *rule, *what;
 		const char *field, *whose; /* of the beginning, of the end */
-		enum who who;
 		enum label label;
 		bool irq, turns;
 	} usual[] = {

@@ -29,7 +29,7 @@
 
 enum lane_kind {
 	LANE_CPU,   /* id: CPU; slices: who ran */
-	LANE_STATE, /* id: thread; slices: its states, without gaps from the first to the last */
+	LANE_STATE, /* id: thread; slices: its states; a gap where they are not known */
 	LANE_CALL,  /* id: thread; slices: system calls */
 	LANE_IRQ,   /* id: CPU; slices: interrupts, hard and soft */
 	LANE_BLOCK, /* id: device; slices: requests */

@@ -90,7 +90,8 @@ void slice_rule_free(struct slice_rule *r)
 	r->text = NULL;
 }
 
-const char *slice_rule_event(const struct slice_rule *r, unsigned i)
+/* Event i, of either side; NULL: there are no more. */
+static const char *slice_rule_event(const struct slice_rule *r, unsigned i)
 {
 	return i < r->n_begin		   ? r->begin[i]
 	       : i < r->n_begin + r->n_end ? r->end[i - r->n_begin]

@@ -232,8 +232,8 @@ static inline bool slices_key(struct slices *s, const struct side *side, const s
 		}
 	if (s->o.keys)
 		s->o.keys(s->o.ctx, ev, key);
-	*hash = map_hash(key[0]);
-	for (unsigned i = 1; i < s->rule->n_keys; i++)
+	*hash = 0;
+	for (unsigned i = 0; i < s->rule->n_keys; i++)
 		*hash = map_hash(*hash ^ key[i]);
 	return true;
 }

@@ -53,8 +53,6 @@ struct slice_rule {
 /* On failure *ret is untouched. */
 int slice_rule_parse(const char *text, struct slice_rule *ret, struct err *e);
 void slice_rule_free(struct slice_rule *r);
-/* Event i of a rule, of either side; NULL: there are no more. */
-const char *slice_rule_event(const struct slice_rule *r, unsigned i);
 /* The events of a rule, each once, as -e takes them: "a,b". To be freed. */
 char *slice_rule_events(const struct slice_rule *r);
 
