@@ -261,8 +261,9 @@ static int export_chrome_on_event(void *ctx, const struct event *ev)
 /* --- samples --- */
 
 /* Functions of one name in one file are one frame. */
-static uint32_t export_chrome_frame_of(struct chrome *c, uint32_t site)
+static uint32_t export_chrome_frame_of(void *ctx, uint32_t site)
 {
+	struct chrome *c = ctx;
 	const struct names *n = c->x->names;
 	const struct name_site *s = &n->sites.data[site];
 	uint64_t *at;
@@ -280,28 +281,6 @@ static uint32_t export_chrome_frame_of(struct chrome *c, uint32_t site)
 		c->frame[s->frame] = (uint32_t)*at;
 	}
 	return c->frame[s->frame] - 1;
-}
-
-static void make_tree(struct chrome *c)
-{
-	const struct profile *p = c->x->profile;
-	AUTO_FREE uint32_t *of_chain = mem_alloc((p->chains.n + 1) * sizeof(*of_chain));
-
-	for (uint32_t i = 0; i < p->entries.n; i++) {
-		uint32_t buf[EXPORT_INLINES], n, at = EXPORT_ROOT, chain = p->entries.data[i].chain;
-		const uint32_t *sites;
-
-		if (chain != PROFILE_NO_CHAIN && of_chain[chain]) {
-			c->node[i] = of_chain[chain] - 1;
-			continue;
-		}
-		n = export_stack(c->x, i, &sites, buf);
-		while (n-- > 0)
-			at = export_tree_add(&c->tree, at, export_chrome_frame_of(c, sites[n]));
-		c->node[i] = at;
-		if (chain != PROFILE_NO_CHAIN)
-			of_chain[chain] = at + 1;
-	}
 }
 
 static void put_tree(struct chrome *c)
@@ -380,7 +359,8 @@ int export_chrome(struct export_job *x, struct err *e)
 								     .ctx = &c });
 	c.frame = mem_alloc((x->names->frames.n + 1) * sizeof(*c.frame));
 	c.node = mem_alloc((x->profile->entries.n + 1) * sizeof(*c.node));
-	make_tree(&c);
+	for (uint32_t i = 0; i < x->profile->entries.n; i++)
+		c.node[i] = export_tree_stack(&c.tree, x, i, export_chrome_frame_of, &c);
 	json_object(&c.j, NULL);
 	json_str(&c.j, "displayTimeUnit", "ns");
 	json_line(&c.j);

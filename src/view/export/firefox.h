@@ -32,10 +32,9 @@ struct firefox {
 
 	/* of the thread that is being written */
 	struct export_tree tree;
-	VEC(uint32_t) sites;	/* by frame: the site */
-	struct map site_index;	/* site to frame + 1 */
-	struct map chain_index; /* chain to node + 1 */
-	VEC(uint32_t) funcs;	/* by function: a site of it */
+	VEC(uint32_t) sites;   /* by frame: the site */
+	struct map site_index; /* site to frame + 1 */
+	VEC(uint32_t) funcs;   /* by function: a site of it */
 	struct map func_index;
 	VEC(uint32_t) symbols; /* by native symbol: a site of it */
 	struct map symbol_index;

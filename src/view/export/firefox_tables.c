@@ -13,7 +13,6 @@ void firefox_tables_begin(struct firefox *f)
 	export_tree_reset(&f->tree);
 	f->sites.n = f->funcs.n = f->symbols.n = f->resources.n = 0;
 	map_free(&f->site_index);
-	map_free(&f->chain_index);
 	map_free(&f->func_index);
 	map_free(&f->symbol_index);
 	map_free(&f->resource_index);
@@ -35,29 +34,16 @@ static const struct name_site *site_at(const struct firefox *f, uint32_t site)
 		(uint32_t) * at_ - 1;                     \
 	})
 
-static uint32_t export_firefox_tables_frame_of(struct firefox *f, uint32_t site)
+static uint32_t export_firefox_tables_frame_of(void *ctx, uint32_t site)
 {
+	struct firefox *f = ctx;
+
 	return NUMBER(site_index, sites, site, site);
 }
 
 uint32_t firefox_stack(struct firefox *f, uint32_t entry)
 {
-	uint32_t chain = f->x->profile->entries.data[entry].chain, at = EXPORT_ROOT, n;
-	uint32_t buf[EXPORT_INLINES];
-	const uint32_t *sites;
-	uint64_t *known = NULL;
-
-	if (chain != PROFILE_NO_CHAIN) {
-		known = map_at(&f->chain_index, chain);
-		if (*known)
-			return (uint32_t)*known - 1;
-	}
-	n = export_stack(f->x, entry, &sites, buf);
-	while (n-- > 0)
-		at = export_tree_add(&f->tree, at, export_firefox_tables_frame_of(f, sites[n]));
-	if (known && at != EXPORT_ROOT)
-		*known = at + 1;
-	return at;
+	return export_tree_stack(&f->tree, f->x, entry, export_firefox_tables_frame_of, f);
 }
 
 static const char *export_firefox_tables_file_of(const struct firefox *f, uint32_t site)
