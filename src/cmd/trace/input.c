@@ -90,6 +90,8 @@ static uint64_t trace_input_begin(void *ctx, const struct event *ev, uint32_t sl
 	*r = record_of(ev);
 	r->kind = TRACE_UNFINISHED;
 	r->nr = number_of(p, ev);
+	if (p->show->a->sums)
+		return slot; /* nobody asks for arguments */
 	if (e->args && field_bytes(e->args, ev->raw, ev->raw_size, &bytes, &n))
 		memcpy(r->arg, bytes, n < sizeof(r->arg) ? n : sizeof(r->arg));
 	for (size_t i = 0; i < SYSCALL_ARGS; i++)

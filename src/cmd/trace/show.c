@@ -109,12 +109,14 @@ struct trace_sum_key trace_show_key(const struct trace_show *s, const struct tra
 int trace_show_record(void *ctx, const struct trace_record *r, const void *data)
 {
 	struct trace_show *s = ctx;
-	struct trace_sum_key key = trace_show_key(s, r);
+	struct trace_sum_key key;
 
 	if (s->full)
 		return 1;
-	if ((s->a->sums || s->a->with_sums) && r->kind == TRACE_UNFINISHED)
+	if ((s->a->sums || s->a->with_sums) && r->kind == TRACE_UNFINISHED) {
+		key = trace_show_key(s, r);
 		syscalls_add_unfinished(&s->sums, &key, r->end - r->start);
+	}
 	if (s->a->sums)
 		return 0;
 	s->shown++;
