@@ -56,10 +56,6 @@ static void take_over(struct tables *t, const struct tables *old, struct profile
 	if (e->extra != PROFILE_NO_EXTRA)
 		e->extra =
 			table_extra(t, &old->extras.data[e->extra], old->extras.data[e->extra].raw);
-	t->total[e->type].count += e->count;
-	t->total[e->type].weight += e->weight;
-	t->total[e->type].all_count += e->count;
-	t->total[e->type].all_weight += e->weight;
 	table_count(t, e);
 }
 
@@ -74,8 +70,13 @@ void table_fade(struct tables *t, size_t n_types, double keep, uint64_t *random)
 	for (size_t i = 0; i < old.entries.n; i++) {
 		struct profile_entry e = old.entries.data[i];
 
-		if (fade_entry(&e, keep, least[e.type], random))
-			take_over(t, &old, &e);
+		if (!fade_entry(&e, keep, least[e.type], random))
+			continue;
+		t->total[e.type].count += e.count;
+		t->total[e.type].weight += e.weight;
+		t->total[e.type].all_count += e.count;
+		t->total[e.type].all_weight += e.weight;
+		take_over(t, &old, &e);
 	}
 	table_free(&old);
 }
@@ -102,12 +103,7 @@ void table_move(struct tables *t, const struct tasks_moved *m)
 		e.kernel = tasks_moved_kernel(m, e.kernel);
 		if (!(e.comm & TASK_NAMELESS))
 			e.comm = m->name[e.comm];
-		if (e.chain != PROFILE_NO_CHAIN)
-			e.chain = table_chain(t, &old.chains.data[e.chain], true);
-		if (e.extra != PROFILE_NO_EXTRA)
-			e.extra = table_extra(t, &old.extras.data[e.extra],
-					      old.extras.data[e.extra].raw);
-		table_count(t, &e);
+		take_over(t, &old, &e);
 	}
 	table_free(&old);
 }

@@ -369,6 +369,23 @@ static int profile_read_chunk(void *ctx, size_t chunk, unsigned worker)
 	return code;
 }
 
+static struct profile profile_view(const struct tables *t, struct trace *trace)
+{
+	struct profile p = { .trace = trace, .total = t->total };
+
+	memcpy(&p.entries, &t->entries, sizeof(p.entries));
+	memcpy(&p.chains, &t->chains, sizeof(p.chains));
+	memcpy(&p.extras, &t->extras, sizeof(p.extras));
+	return p;
+}
+
+static void tables_begin(struct tables *t, const struct profile_opts *o, size_t n_types)
+{
+	t->total = mem_alloc((n_types + 1) * sizeof(*t->total));
+	if (o->extra || o->max_stack)
+		t->buf = mem_alloc((PROFILE_EXTRA_WORDS + 1) * sizeof(uint64_t));
+}
+
 int profile_make(struct source *s, const struct profile_opts *o, struct profile *ret, struct err *e)
 {
 	unsigned threads = o->threads ? o->threads : pool_threads();
@@ -378,24 +395,18 @@ int profile_make(struct source *s, const struct profile_opts *o, struct profile 
 	int r;
 
 	for (unsigned i = 0; i < threads; i++) {
-		tables[i].total = mem_alloc((n_types + 1) * sizeof(*tables[i].total));
+		tables_begin(&tables[i], o, n_types);
 		tables[i].mapped.tasks = s->trace->tasks;
-		if (o->extra || o->max_stack)
-			tables[i].buf = mem_alloc((PROFILE_EXTRA_WORDS + 1) * sizeof(uint64_t));
 	}
 	r = pool_run(s->n_chunks, threads, profile_read_chunk, &j);
 	for (unsigned i = 1; i < threads; i++)
-		table_merge(&tables[0], &tables[i], n_types, i + 1 == threads);
+		table_merge(&tables[0], &tables[i], n_types);
 	if (r < 0) {
 		table_free(&tables[0]);
 		return r;
 	}
-	*ret = (struct profile){ .trace = s->trace,
-				 .total = tables[0].total,
-				 .copies = tables[0].copies };
-	memcpy(&ret->entries, &tables[0].entries, sizeof(ret->entries));
-	memcpy(&ret->chains, &tables[0].chains, sizeof(ret->chains));
-	memcpy(&ret->extras, &tables[0].extras, sizeof(ret->extras));
+	*ret = profile_view(&tables[0], s->trace);
+	ret->copies = tables[0].copies;
 	index_free(&tables[0].entry_index);
 	index_free(&tables[0].chain_index);
 	index_free(&tables[0].extra_index);
@@ -427,20 +438,20 @@ void profile_copy(const struct profile *from, struct trace *trace, struct profil
 	size_t n_types = from->trace->n_types;
 
 	ret->trace = trace;
-	for (size_t i = 0; i < from->entries.n; i++)
-		vec_push(&ret->entries, from->entries.data[i]);
-	for (size_t i = 0; i < from->chains.n; i++) {
-		struct profile_chain c = from->chains.data[i];
-
-		c.ip = arena_dup(&ret->copies, c.ip, c.n * sizeof(*c.ip));
-		vec_push(&ret->chains, c);
+	vec_each (&from->entries, e)
+		vec_push(&ret->entries, *e);
+	vec_each (&from->chains, c) {
+		vec_push(&ret->chains, *c);
+		ret->chains.data[ret->chains.n - 1].ip =
+			arena_dup(&ret->copies, c->ip, c->n * sizeof(*c->ip));
 	}
-	for (size_t i = 0; i < from->extras.n; i++) {
-		struct profile_extra x = from->extras.data[i];
+	vec_each (&from->extras, x) {
+		struct profile_extra *to;
 
-		x.data = arena_dup(&ret->copies, x.data, x.size);
-		x.raw = x.raw ? arena_dup(&ret->copies, x.raw, x.raw_size) : NULL;
-		vec_push(&ret->extras, x);
+		vec_push(&ret->extras, *x);
+		to = &ret->extras.data[ret->extras.n - 1];
+		to->data = arena_dup(&ret->copies, x->data, x->size);
+		to->raw = x->raw ? arena_dup(&ret->copies, x->raw, x->raw_size) : NULL;
 	}
 	ret->total = mem_alloc((n_types + 1) * sizeof(*ret->total));
 	memcpy(ret->total, from->total, n_types * sizeof(*ret->total));
@@ -462,9 +473,7 @@ struct profile_builder *profile_builder_new(struct trace *t, const struct profil
 
 	b->source.trace = t;
 	b->opts = *o;
-	b->tables.total = mem_alloc((t->n_types + 1) * sizeof(*b->tables.total));
-	if (o->extra || o->max_stack)
-		b->tables.buf = mem_alloc((PROFILE_EXTRA_WORDS + 1) * sizeof(uint64_t));
+	tables_begin(&b->tables, o, t->n_types);
 	b->job = (struct job){ .source = &b->source, .o = &b->opts, .tables = &b->tables };
 	b->reader = (struct reader){ .job = &b->job, .t = &b->tables };
 	return b;
@@ -479,10 +488,7 @@ int profile_builder_add(void *ctx, const struct event *ev)
 
 struct profile *profile_builder_look(struct profile_builder *b)
 {
-	b->view = (struct profile){ .trace = b->source.trace, .total = b->tables.total };
-	memcpy(&b->view.entries, &b->tables.entries, sizeof(b->view.entries));
-	memcpy(&b->view.chains, &b->tables.chains, sizeof(b->view.chains));
-	memcpy(&b->view.extras, &b->tables.extras, sizeof(b->view.extras));
+	b->view = profile_view(&b->tables, b->source.trace);
 	return &b->view;
 }
 

@@ -256,8 +256,6 @@ struct merge {
 	struct tables *t, *other;
 	uint32_t *chain; /* by chain of the other: 1 + its number in t, or 0 */
 	uint32_t *extra; /* by extra of the other */
-	size_t known;	 /* chains that t had before */
-	size_t *room;	 /* by job: where what is new goes; before, how much it is */
 };
 
 #define STEP 4096 /* chains a job */
@@ -293,7 +291,6 @@ static int merge_job(void *ctx, size_t job, unsigned worker)
 	struct merge *m = ctx;
 	struct tables *t = m->t, *other = m->other;
 	size_t end = (job + 1) * STEP < other->chains.n ? (job + 1) * STEP : other->chains.n;
-	size_t new = 0;
 
 	(void)worker;
 	for (size_t i = job * STEP; i < end; i++) {
@@ -306,140 +303,34 @@ static int merge_job(void *ctx, size_t job, unsigned worker)
 			table_fetch_entry(t, c[5].hash);
 		}
 		m->chain[i] = t->chains.n ? chain_find(t, c, &at) : 0;
-		new += !m->chain[i];
 		for (uint32_t k = c->entry; m->chain[i] && k; k = other->entries.data[k - 1].next)
 			merge_entry(m, &other->entries.data[k - 1]);
 	}
-	m->room[job] = new;
 	return 0;
-}
-
-static size_t jobs_for(size_t n)
-{
-	return (n + STEP - 1) / STEP;
-}
-
-/* Where each job's part begins behind n; returns where the last one ends. */
-static size_t profile_table_make_room(size_t *room, size_t jobs, size_t n)
-{
-	for (size_t i = 0; i < jobs; i++) {
-		size_t mine = room[i];
-
-		room[i] = n;
-		n += mine;
-	}
-	return n;
-}
-
-/* The chains that t has not, when nobody will look for them. */
-static int append_chains_job(void *ctx, size_t job, unsigned worker)
-{
-	struct merge *m = ctx;
-	const struct tables *other = m->other;
-	size_t end = (job + 1) * STEP < other->chains.n ? (job + 1) * STEP : other->chains.n;
-	size_t to = m->room[job];
-
-	(void)worker;
-	for (size_t i = job * STEP; i < end; i++) {
-		if (m->chain[i])
-			continue;
-		m->t->chains.data[to] = other->chains.data[i];
-		m->t->chains.data[to].entry = 0;
-		m->chain[i] = (uint32_t)++to;
-	}
-	return 0;
-}
-
-static void append_chains(struct merge *m)
-{
-	struct tables *t = m->t;
-	size_t jobs = jobs_for(m->other->chains.n),
-	       all = profile_table_make_room(m->room, jobs, t->chains.n);
-
-	vec_reserve(&t->chains, all);
-	pool_run(jobs, 0, append_chains_job, m);
-	t->chains.n = all;
 }
 
 static void add_chains(const struct merge *m)
 {
-	for (size_t i = 0; i < m->other->chains.n; i++)
+	const struct profile_chain *c = m->other->chains.data;
+
+	for (size_t i = 0; i < m->other->chains.n; i++) {
+		if (i + 16 < m->other->chains.n)
+			table_fetch(m->t, c[i + 16].hash);
 		if (!m->chain[i])
-			m->chain[i] = table_chain(m->t, &m->other->chains.data[i], false) + 1;
-}
-
-/* Nobody else has its chain, and so nobody has it. */
-static bool is_new(const struct merge *m, const struct profile_entry *e)
-{
-	return e->count && e->chain != PROFILE_NO_CHAIN && m->chain[e->chain] > m->known;
-}
-
-static int count_entries_job(void *ctx, size_t job, unsigned worker)
-{
-	struct merge *m = ctx;
-	const struct tables *other = m->other;
-	size_t end = (job + 1) * STEP < other->entries.n ? (job + 1) * STEP : other->entries.n;
-
-	(void)worker;
-	m->room[job] = 0;
-	for (size_t i = job * STEP; i < end; i++)
-		m->room[job] += is_new(m, &other->entries.data[i]);
-	return 0;
-}
-
-static int append_entries_job(void *ctx, size_t job, unsigned worker)
-{
-	struct merge *m = ctx;
-	const struct tables *other = m->other;
-	size_t end = (job + 1) * STEP < other->entries.n ? (job + 1) * STEP : other->entries.n;
-	size_t to = m->room[job];
-
-	(void)worker;
-	for (size_t i = job * STEP; i < end; i++) {
-		struct profile_entry *e = &other->entries.data[i];
-
-		if (!is_new(m, e))
-			continue;
-		m->t->entries.data[to++] = renamed(m, e);
-		e->count = 0; /* done */
+			m->chain[i] = table_chain(m->t, &c[i], false) + 1;
 	}
-	return 0;
 }
 
-static void append_entries(struct merge *m)
-{
-	struct tables *t = m->t;
-	size_t jobs = jobs_for(m->other->entries.n), all;
-
-	pool_run(jobs, 0, count_entries_job, m);
-	all = profile_table_make_room(m->room, jobs, t->entries.n);
-	vec_reserve(&t->entries, all);
-	pool_run(jobs, 0, append_entries_job, m);
-	t->entries.n = all;
-}
-
-void table_merge(struct tables *t, struct tables *other, size_t n_types, bool last)
+void table_merge(struct tables *t, struct tables *other, size_t n_types)
 {
 	AUTO_FREE uint32_t *chain = mem_grow(NULL, (other->chains.n + 1) * sizeof(*chain));
 	AUTO_FREE uint32_t *extra = mem_grow(NULL, (other->extras.n + 1) * sizeof(*extra));
-	size_t most = other->chains.n > other->entries.n ? other->chains.n : other->entries.n;
-	AUTO_FREE size_t *room = mem_alloc((jobs_for(most) + 1) * sizeof(*room));
-	struct merge m = { .t = t,
-			   .other = other,
-			   .chain = chain,
-			   .extra = extra,
-			   .known = t->chains.n,
-			   .room = room };
+	struct merge m = { .t = t, .other = other, .chain = chain, .extra = extra };
 
 	for (size_t i = 0; i < other->extras.n; i++)
 		extra[i] = table_extra(t, &other->extras.data[i], false);
-	pool_run(jobs_for(other->chains.n), 0, merge_job, &m);
-	if (last) {
-		append_chains(&m);
-		append_entries(&m);
-	} else {
-		add_chains(&m);
-	}
+	pool_run((other->chains.n + STEP - 1) / STEP, 0, merge_job, &m);
+	add_chains(&m);
 	for (size_t i = 0; i < other->entries.n; i++) {
 		const struct profile_entry *e = &other->entries.data[i];
 		struct profile_entry r;

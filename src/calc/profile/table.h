@@ -65,9 +65,8 @@ void table_count(struct tables *t, const struct profile_entry *e);
 uint64_t table_entry_hash(const struct profile_entry *e);
 void table_fetch_counted(const struct tables *t, uint64_t hash);
 void table_count_hashed(struct tables *t, const struct profile_entry *e, uint64_t hash);
-/* Add what another worker counted to t, and free the other. last: t's chains are not looked for
- * any more. */
-void table_merge(struct tables *t, struct tables *other, size_t n_types, bool last);
+/* Add what another worker counted to t, and free the other. */
+void table_merge(struct tables *t, struct tables *other, size_t n_types);
 void table_free(struct tables *t);
 
 /* calc/profile/fade.c: see profile_builder_fade() and profile_builder_move(). */
