@@ -89,6 +89,10 @@ struct names {
 	struct arena texts;
 };
 
+/* Marks in a chain say whose addresses follow; rubbish may look like a mark, and says nothing. */
+uint8_t names_mode_behind(uint64_t mark, uint8_t before);
+uint64_t names_mark_for(uint8_t mode);
+
 /* Who knows names for code that is mapped from a path. */
 enum names_from {
 	NAMES_FROM_FILE,    /* the file: in every process the same */

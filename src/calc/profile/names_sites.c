@@ -167,17 +167,31 @@ static void names_sites_fetch(const struct site_set *set, const struct site_key 
 		mem_fetch_to_write(&set->slot[k->hash & (set->cap - 1)]);
 }
 
-/* Markers in a chain say whose addresses follow. */
-static uint8_t mode_of_mark(uint64_t mark, uint8_t before)
+static const struct {
+	uint64_t mark;
+	uint8_t mode;
+} chain_marks[] = {
+	{ EVENT_CHAIN_USER, EVENT_MODE_USER },
+	{ EVENT_CHAIN_KERNEL, EVENT_MODE_KERNEL },
+	{ EVENT_CHAIN_HV, EVENT_MODE_HYPERVISOR },
+	{ EVENT_CHAIN_GUEST_KERNEL, EVENT_MODE_GUEST_KERNEL },
+	{ EVENT_CHAIN_GUEST_USER, EVENT_MODE_GUEST_USER },
+};
+
+uint8_t names_mode_behind(uint64_t mark, uint8_t before)
 {
-	switch (mark) {
-	case EVENT_CHAIN_KERNEL: return EVENT_MODE_KERNEL;
-	case EVENT_CHAIN_USER: return EVENT_MODE_USER;
-	case EVENT_CHAIN_HV: return EVENT_MODE_HYPERVISOR;
-	case EVENT_CHAIN_GUEST_KERNEL: return EVENT_MODE_GUEST_KERNEL;
-	case EVENT_CHAIN_GUEST_USER: return EVENT_MODE_GUEST_USER;
-	default: return before;
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(chain_marks); i++)
+		if (chain_marks[i].mark == mark)
+			return chain_marks[i].mode;
+	return before;
+}
+
+uint64_t names_mark_for(uint8_t mode)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(chain_marks); i++)
+		if (chain_marks[i].mode == mode)
+			return chain_marks[i].mark;
+	return EVENT_CHAIN_USER;
 }
 
 static uint32_t space_for(uint8_t mode, uint32_t space, uint32_t kernel)
@@ -209,7 +223,7 @@ static void each_frame(const struct trace *t, const struct profile_chain *c, fra
 
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (c->ip[i] >= EVENT_CHAIN_MARK) {
-			mode = mode_of_mark(c->ip[i], mode);
+			mode = names_mode_behind(c->ip[i], mode);
 			caller = waker || (c->headless && i == 0);
 			woken = waker_of_mark(t, c->ip[i], true);
 			if (woken)
@@ -330,25 +344,12 @@ static int entries_job(void *ctx, size_t job, unsigned worker)
 	return 0;
 }
 
-/* A site of the set of all, whether it came from the first worker, the last, or is new. */
-static uint32_t add_site(struct work *w, uint32_t space, uint64_t addr, uint8_t mode)
+static uint32_t add_site(struct site_set *set, uint32_t space, uint64_t addr, uint8_t mode)
 {
-	struct site_set *set = &w->sets[0], *last = &w->sets[w->threads - 1];
-	struct site_slot *s = NULL;
 	struct site_key k;
 
 	names_sites_key_of(set, space, addr, mode, false, &k);
-	if (last != set && last->cap && !(set->cap && slot_for(set, &k)->number))
-		s = slot_for(last, &k);
-	if (!s || !s->number)
-		return site_of(set, &k);
-	/* one that the first has not: see names_sites_merge() */
-	k.hash = w->number[w->threads - 1][s->number / 2 - 1];
-	if (k.addr < set->v.data[k.hash].addr) {
-		set->v.data[k.hash].addr = k.addr;
-		set->v.data[k.hash].map = k.map;
-	}
-	return (uint32_t)k.hash;
+	return site_of(set, &k);
 }
 
 static void collect_entries(struct names *n, const struct names_opts *o, struct work *w)
@@ -365,14 +366,15 @@ static void collect_entries(struct names *n, const struct names_opts *o, struct 
 		uint8_t mode[4] = { 0 };
 
 		if (n->entry_site[i] == LATER)
-			n->entry_site[i] =
-				add_site(w, space_for((uint8_t)e->mode, e->space, e->kernel), e->ip,
-					 (uint8_t)e->mode);
+			n->entry_site[i] = add_site(
+				&w->sets[0], space_for((uint8_t)e->mode, e->space, e->kernel),
+				e->ip, (uint8_t)e->mode);
 		if (n->n_more)
 			o->more(o->ctx, e, addr, mode);
 		for (unsigned k = 0; k < n->n_more; k++)
-			n->more_sites[i * n->n_more + k] = add_site(
-				w, space_for(mode[k], e->space, e->kernel), addr[k], mode[k]);
+			n->more_sites[i * n->n_more + k] =
+				add_site(&w->sets[0], space_for(mode[k], e->space, e->kernel),
+					 addr[k], mode[k]);
 	}
 }
 
@@ -417,10 +419,7 @@ static int match_job(void *ctx, size_t job, unsigned worker)
 	return 0;
 }
 
-/*
- * Another worker's sites, in its number: what they are in the set of all. Those of the last are
- * not to be found there: who looks for one looks in both sets.
- */
+/* Another worker's sites, in its number: what they are in the set of all. */
 static void names_sites_merge(struct work *w, unsigned worker)
 {
 	struct site_set *set = &w->sets[0], *other = &w->sets[worker];
@@ -430,17 +429,10 @@ static void names_sites_merge(struct work *w, unsigned worker)
 	w->merging = worker;
 	pool_run((other->v.n + STEP - 1) / STEP, w->threads, match_job, w);
 	for (size_t i = 0; i < other->v.n; i++) {
-		struct site_key k;
+		struct site_key k = key_again(&other->v.data[i]);
 
-		if (number[i] != NEW)
-			continue;
-		if (worker == w->threads - 1) {
-			vec_push(&set->v, other->v.data[i]);
-			number[i] = (uint32_t)set->v.n - 1;
-		} else {
-			k = key_again(&other->v.data[i]);
+		if (number[i] == NEW)
 			number[i] = site_of(set, &k);
-		}
 	}
 	vec_free(&other->v);
 	mapped_free(&other->mapped);

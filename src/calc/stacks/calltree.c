@@ -70,12 +70,10 @@ static uint32_t *map_frames(struct calltree_build *b, const struct stacks *s)
 			.kind = f->kind,
 		};
 
-		if (f->module != STRTAB_NONE) {
-			const char *path = strtab_get(&s->strings, f->module);
-			const char *slash = strrchr(path, '/');
-
-			c.module = strtab_add(&b->t->strings, slash && slash[1] ? slash + 1 : path);
-		}
+		if (f->module != STRTAB_NONE)
+			c.module =
+				strtab_add(&b->t->strings,
+					   stacks_module_name(strtab_get(&s->strings, f->module)));
 		if (f->kind == FRAME_UNKNOWN && b->o->merge_unknown)
 			c.name = unknown_name(b, c.module);
 		func_of[i] = add_func(b, &c);

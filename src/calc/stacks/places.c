@@ -9,19 +9,6 @@
 
 #define MANY_SAMPLES (1u << 16)
 
-/* Whose addresses follow a mark; -1: it says nothing of that. */
-static int mode_of(uint64_t mark)
-{
-	switch (mark) {
-	case EVENT_CHAIN_KERNEL: return EVENT_MODE_KERNEL;
-	case EVENT_CHAIN_USER: return EVENT_MODE_USER;
-	case EVENT_CHAIN_HV: return EVENT_MODE_HYPERVISOR;
-	case EVENT_CHAIN_GUEST_KERNEL: return EVENT_MODE_GUEST_KERNEL;
-	case EVENT_CHAIN_GUEST_USER: return EVENT_MODE_GUEST_USER;
-	default: return -1;
-	}
-}
-
 /* The first mark from i on, or n. */
 static inline uint32_t next_mark(const uint64_t *chain, uint32_t i, uint32_t n)
 {
@@ -48,19 +35,15 @@ bool places_split(const struct place_sample *s, struct place_parts *ret)
 		ret->n = 1;
 	}
 	for (; first < s->b.chain_n; first = end + 1) {
-		int now;
-
 		end = next_mark(s->b.chain, first, s->b.chain_n);
 		if (end > first)
 			p[ret->n++] =
 				(struct place_part){ .first = first, .end = end, .mode = mode };
 		if (end == s->b.chain_n)
 			break;
-		now = mode_of(s->b.chain[end]);
 		if (ret->n == PLACE_PARTS)
 			return false;
-		/* rubbish where a frame pointer was expected looks like a mark, and is none */
-		mode = now < 0 ? mode : (uint8_t)now;
+		mode = names_mode_behind(s->b.chain[end], mode);
 	}
 	for (uint32_t i = 0; i < ret->n; i++)
 		p[i].space = p[i].mode == EVENT_MODE_KERNEL ? s->kernel : s->space;

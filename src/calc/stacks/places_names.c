@@ -10,23 +10,12 @@
 #include "calc/profile/stacks.h"
 #include "calc/stacks/places_impl.h"
 
-static uint64_t mark_of(uint8_t mode)
-{
-	switch (mode) {
-	case EVENT_MODE_KERNEL: return EVENT_CHAIN_KERNEL;
-	case EVENT_MODE_HYPERVISOR: return EVENT_CHAIN_HV;
-	case EVENT_MODE_GUEST_KERNEL: return EVENT_CHAIN_GUEST_KERNEL;
-	case EVENT_MODE_GUEST_USER: return EVENT_CHAIN_GUEST_USER;
-	default: return EVENT_CHAIN_USER;
-	}
-}
-
 static void fill_profile(const struct place *place, size_t n, uint64_t *ip, struct profile *p)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct place *at = &place[i];
 
-		ip[2 * i] = mark_of(at->mode);
+		ip[2 * i] = names_mark_for(at->mode);
 		ip[2 * i + 1] = at->addr;
 		vec_push(&p->chains, (struct profile_chain){ .ip = &ip[2 * i],
 							     .n = 2,
@@ -36,19 +25,12 @@ static void fill_profile(const struct place *place, size_t n, uint64_t *ip, stru
 	}
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* What calltree.c takes for the same function has the same text. */
 static void places_names_key_of(const struct profile_frame *f, struct strbuf *b)
 {
 	strbuf_reset(b);
 	strbuf_putc(b, (char)('0' + f->kind));
-	strbuf_puts(b, f->module ? base_name(f->module) : "");
+	strbuf_puts(b, f->module ? stacks_module_name(f->module) : "");
 	if (f->name) { /* code without a name is one frame a module */
 		strbuf_putc(b, '\n');
 		strbuf_puts(b, f->name);

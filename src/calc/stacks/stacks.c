@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+const char *stacks_module_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 static bool frame_equal(const struct frame *a, const struct frame *b)
 {
 	return a->name == b->name && a->module == b->module && a->file == b->file &&
@@ -67,12 +74,11 @@ const char *stacks_unit(const struct stacks *s, uint32_t type)
 static uint32_t unknown_name(struct stacks *s, uint32_t module)
 {
 	const char *path = module == STRTAB_NONE ? "unknown" : strtab_get(&s->strings, module);
-	const char *slash = strrchr(path, '/');
 	AUTO_FREE char *text = NULL;
 
 	if (strcmp(path, "[unknown]") == 0)
 		return module;
-	text = mem_printf("[%s]", slash && slash[1] ? slash + 1 : path);
+	text = mem_printf("[%s]", stacks_module_name(path));
 	return strtab_add(&s->strings, text);
 }
 

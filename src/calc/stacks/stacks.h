@@ -76,6 +76,8 @@ struct stacks {
 	VEC(uint32_t) stack_next;
 };
 
+/* A module without its folder: what functions of two builds are compared by. */
+const char *stacks_module_name(const char *path);
 uint32_t stacks_frame(struct stacks *s, const struct frame *f);
 /* ids: root first. STRTAB_NONE when frame_ids is full (4 billion). */
 uint32_t stacks_stack(struct stacks *s, const uint32_t *ids, size_t n);
