@@ -79,32 +79,6 @@ static void opens(void)
 	prefix_tree_free(&b);
 }
 
-/* A function that calls itself: the way on is known without a look into the table. */
-static void again(void)
-{
-	static const uint32_t same[] = { 1, 2, 2, 2, 2 };
-	struct prefix_tree b, copy;
-	uint32_t at;
-
-	prefix_tree_init(&b, store, 0, MOST);
-	prefix_tree_init(&copy, store, 1, MOST);
-	for (int i = 0; i < 2 * MOST; i++)
-		put(&b, same, 4, PREFIX_TREE_TAIL, 1);
-	prefix_tree_settle(&b, 1);
-	at = node_of(&b, same, 2);
-	CHECK(prefix_tree_again(&b, PREFIX_TREE_ROOT) == PREFIX_TREE_ROOT);
-	CHECK(prefix_tree_again(&b, node_of(&b, same, 1)) == PREFIX_TREE_ROOT);
-	CHECK(prefix_tree_again(&b, at) == node_of(&b, same, 3));
-	CHECK(prefix_tree_again(&b, node_of(&b, same, 3)) == node_of(&b, same, 4));
-	CHECK(prefix_tree_again(&b, node_of(&b, same, 4)) == PREFIX_TREE_ROOT);
-	node_of(&b, same, 5);
-	CHECK(prefix_tree_again(&b, node_of(&b, same, 4)) == PREFIX_TREE_ROOT); /* it is closed */
-	prefix_tree_copy(&copy, &b);
-	CHECK(prefix_tree_again(&copy, at) == prefix_tree_again(&b, at));
-	prefix_tree_free(&copy);
-	prefix_tree_free(&b);
-}
-
 /* What is kept of a path is too short: said where it matters, and right the next time. */
 static void loses(void)
 {
@@ -170,7 +144,6 @@ int main(void)
 {
 	nothing();
 	opens();
-	again();
 	loses();
 	small();
 	merges(3, 3);

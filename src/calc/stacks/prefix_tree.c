@@ -94,8 +94,6 @@ const struct prefix_tree_slot *prefix_tree_new_child(struct prefix_tree *b, uint
 	if (b->nodes.n * 3 >= b->cap * 2)
 		prefix_tree_grow(b);
 	vec_push(&b->nodes, (struct prefix_tree_node){ .parent = parent, .func = func });
-	if (b->nodes.data[parent].func == func && parent != PREFIX_TREE_ROOT)
-		b->nodes.data[parent].again = at.node;
 	slot = prefix_tree_slot_of(b, key, prefix_tree_hash(key));
 	*slot = (struct prefix_tree_slot){ key, at };
 	return slot;

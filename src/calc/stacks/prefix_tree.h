@@ -35,7 +35,6 @@ struct prefix_tree_node {
 		held; /* the first of the paths kept here, + 1; PREFIX_TREE_OPEN: it has children */
 	uint32_t held_last; /* and the last of them, + 1 */
 	uint32_t n;	    /* paths kept; PREFIX_TREE_SMALL: none, it will never be opened */
-	uint32_t again;	    /* the child that is the same function; PREFIX_TREE_ROOT: none */
 };
 
 /* The state stands here, too, so that who goes on need not ask the node. */
@@ -138,13 +137,6 @@ static inline struct prefix_tree_at prefix_tree_child(struct prefix_tree *b, uin
 	uint64_t key = prefix_tree_key(parent, func);
 
 	return prefix_tree_child_at(b, key, prefix_tree_hash(key));
-}
-/* The child that is the same function, if it is open; else PREFIX_TREE_ROOT. */
-static inline uint32_t prefix_tree_again(const struct prefix_tree *b, uint32_t node)
-{
-	uint32_t again = b->nodes.data[node].again;
-
-	return b->nodes.data[again].held == PREFIX_TREE_OPEN ? again : PREFIX_TREE_ROOT;
 }
 /*
  * A path that came to a node. When that is closed, tail is what follows: the next n functions

@@ -132,30 +132,10 @@ static inline bool is_mark(uint64_t addr)
 	return addr >= EVENT_CHAIN_MARK;
 }
 
-/*
- * Where frame pointers are used for something else a chain may be a list of a hundred addresses
- * that are nowhere. They are all the same place, and no table is asked where other paths went on
- * like this. The innermost, which the kernel's part may follow, goes as all others do.
- */
-static inline void pass_same(struct group *g, struct lane *l, const struct place_range *in)
-{
-	uint32_t next;
-
-	while (is_caller(l) && l->at[-1] - in->from < in->size && !is_mark(l->at[-1]) &&
-	       (next = prefix_tree_again(&g->w->tree, l->node)) != PREFIX_TREE_ROOT) {
-		l->node = next;
-		l->at--;
-	}
-}
-
 __attribute__((always_inline)) static inline void ask(struct group *g, struct lane *l)
 {
 	const struct place_range *in = place_range_of(&g->w->places, &l->part, l->at[-1]);
 
-	if (in->one && in->number == l->asked) {
-		pass_same(g, l, in);
-		in = place_range_of(&g->w->places, &l->part, l->at[-1]);
-	}
 	l->asked = place_ask(in, l->at[-1], is_caller(l));
 }
 
@@ -231,7 +211,6 @@ static inline enum way begin_at(struct group *g, struct lane *l, struct prefix_t
 		return ALONE;
 	l->node = at.node;
 	l->n_several = 0;
-	l->asked = NULL;
 	ask(g, l);
 	return GOES_ON;
 }

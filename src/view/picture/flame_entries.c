@@ -8,8 +8,6 @@
 #include "view/picture/flame_html.h"
 #include "view/picture/flame_pack_impl.h"
 
-#define FEW 24 /* entries of a node that are sorted by inserting */
-#define DEEP 48
 #define NODES_A_JOB 1024
 
 /* Two numbers as one: other than an xor of hashes, which is 0 for all that are alike. */
@@ -138,18 +136,6 @@ static uint64_t order_of(const struct entry *e)
 	return (uint64_t)e->key << 32 | e->step;
 }
 
-static void sort_few(struct entry *e, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		struct entry x = e[i];
-		size_t k = i;
-
-		for (; k && order_of(&e[k - 1]) > order_of(&x); k--)
-			e[k] = e[k - 1];
-		e[k] = x;
-	}
-}
-
 static int by_order(const void *x, const void *y)
 {
 	uint64_t a = order_of(x), b = order_of(y);
@@ -157,43 +143,13 @@ static int by_order(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* As qsort(), without a call for each comparison; deep: how often it may go wrong. */
-static void flame_entries_sort(struct entry *e, size_t n, unsigned deep)
-{
-	while (n > FEW && deep--) {
-		uint64_t a = order_of(&e[0]), b = order_of(&e[n / 2]), c = order_of(&e[n - 1]);
-		uint64_t mid = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
-		size_t i = 0, k = n - 1;
-
-		for (;; i++, k--) {
-			struct entry x;
-
-			while (order_of(&e[i]) < mid)
-				i++;
-			while (order_of(&e[k]) > mid)
-				k--;
-			if (i >= k)
-				break;
-			x = e[i];
-			e[i] = e[k];
-			e[k] = x;
-		}
-		flame_entries_sort(e, k + 1, deep);
-		e += k + 1;
-		n -= k + 1;
-	}
-	if (n > FEW)
-		qsort(e, n, sizeof(*e), by_order);
-	else
-		sort_few(e, n);
-}
-
 /* Entries of a node that agree in key and step. Returns how many are left. */
 static uint32_t flame_entries_merge(struct entry *e, uint32_t n)
 {
 	uint32_t kept = 0;
 
-	flame_entries_sort(e, n, DEEP);
+	if (n > 1)
+		qsort(e, n, sizeof(*e), by_order);
 	for (uint32_t i = 0; i < n; i++) {
 		if (kept && by_order(&e[kept - 1], &e[i]) == 0)
 			e[kept - 1].weight += e[i].weight;
