@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Call trees that grow on demand, and functions with their callers, over chains made by hand. */
 #include "calc/stacks/calls.h"
-#include "calc/stacks/functions.h"
 
 #include "tap.h"
 
@@ -89,22 +88,22 @@ static void neighbours(void)
 {
 	functions_list l = { 0 };
 
-	functions_callers(&names, 0, 'b' - 'a', &l);
+	functions_around(&names, 0, 'b' - 'a', false, &l);
 	CHECK_INT(l.n, 1);
 	CHECK_INT(find(&l, 'a')->total, 37);
 	l.n = 0;
-	functions_callers(&names, 0, 'a' - 'a', &l);
+	functions_around(&names, 0, 'a' - 'a', false, &l);
 	CHECK_INT(l.n, 2);
 	CHECK_INT(find(&l, 'b')->total, 20);
 	CHECK_INT(find(&l, 0)->total, 37); /* nobody: it began the chains */
 	l.n = 0;
-	functions_callees(&names, 0, 'b' - 'a', &l);
+	functions_around(&names, 0, 'b' - 'a', true, &l);
 	CHECK_INT(l.n, 3);
 	CHECK_INT(find(&l, 'c')->total, 30);
 	CHECK_INT(find(&l, 'd')->total, 5);
 	CHECK_INT(find(&l, 'a')->total, 20);
 	l.n = 0;
-	functions_callees(&names, 0, 'z' - 'a', &l);
+	functions_around(&names, 0, 'z' - 'a', true, &l);
 	CHECK_INT(l.n, 0);
 	vec_free(&l);
 }

@@ -6,7 +6,6 @@
 
 #include "base/index.h"
 #include "base/str.h"
-#include "calc/profile/names_impl.h"
 
 /*
  * When code runs in such memory a runtime compiled it; perf.data readers name it

@@ -178,4 +178,16 @@ struct names_partly names_count_partly(const struct names *n);
 /* All that asks for samples has been asked: names_count_missing(). */
 void names_drop_samples(struct names *n);
 
+/* --- between names.c, names_sites.c and names_missing.c --- */
+
+/* All distinct sites into n->sites, entries and chains as lists of them. */
+void sites_collect(struct names *n, const struct names_opts *o);
+/* Put the sites inlined at a site before it in chains, take unnamed ones out, ... */
+void sites_rewrite(struct names *n, const struct names_opts *o);
+/* Code that nobody could name. */
+static inline bool names_is_unnamed(const struct names *n, const struct name_site *s)
+{
+	return n->frames.data[s->frame].name == SYMBOLS_NONE;
+}
+
 #endif

@@ -3,7 +3,7 @@
  */
 #include "base/pool.h"
 #include "base/str.h"
-#include "calc/profile/names_impl.h"
+#include "calc/profile/names.h"
 
 bool names_is_start(const char *name)
 {

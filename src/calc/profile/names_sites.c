@@ -4,7 +4,7 @@
 
 #include "base/pool.h"
 #include "calc/profile/mapped.h"
-#include "calc/profile/names_impl.h"
+#include "calc/profile/names.h"
 
 /* What sites are told apart by: with opts.by_file what calc/profile/mapped.h makes of an address.
  */

@@ -46,4 +46,29 @@ void calls_add(struct calls *c, size_t entry, int64_t at);
 const struct calls_node *calls_open(struct calls *c, uint32_t node);
 const struct calls_node *calls_get(const struct calls *c, uint32_t node);
 
+/*
+ * Functions and who calls whom, over all samples of one event: what the views in the manner of
+ * Sysprof and OProfile are made of.
+ */
+struct function {
+	uint32_t frame;
+	uint64_t self, total; /* weight of samples in it; in it or below it, each once */
+	uint64_t count;	      /* samples in it */
+};
+typedef VEC(struct function) functions_list;
+
+/* Every function of a sample or a chain, by total (heaviest first) or by self. */
+void functions_make(const struct names *n, uint32_t type, functions_list *ret);
+void functions_by_self(functions_list *l);
+
+/*
+ * Who called it (self: nothing, total: of the samples it was called for), and
+ * what it called; each sample once a function. CALLS_NONE as a caller: nobody did.
+ */
+void functions_around(const struct names *n, uint32_t type, uint32_t frame, bool callees,
+		      functions_list *ret);
+
+/* The tree of what it called, from its outermost call in each chain; or of its callers. */
+struct calls *functions_tree(const struct names *n, uint32_t type, uint32_t frame, bool inwards);
+
 #endif

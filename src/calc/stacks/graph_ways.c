@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "calc/stacks/graph_ways.h"
+#include "calc/stacks/graph_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

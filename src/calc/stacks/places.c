@@ -5,7 +5,6 @@
 #include "base/map.h"
 #include "calc/profile/names.h"
 #include "calc/stacks/places_ask.h"
-#include "calc/stacks/places_impl.h"
 
 #define MANY_SAMPLES (1u << 16)
 

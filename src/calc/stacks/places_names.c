@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 #include "calc/profile/stacks.h"
-#include "calc/stacks/places_impl.h"
+#include "calc/stacks/places_ask.h"
 
 static void fill_profile(const struct place *place, size_t n, uint64_t *ip, struct profile *p)
 {

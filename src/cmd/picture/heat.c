@@ -9,7 +9,6 @@
 
 #include "base/str.h"
 #include "cmd/command.h"
-#include "cmd/picture/heat_live.h"
 #include "cmd/share/event_opts.h"
 
 static int on_kind(const struct opt *o, const char *value, bool unset, void *args, struct err *e)

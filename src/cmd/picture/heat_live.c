@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/picture/heat_live.h"
+#include "cmd/picture/heat.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -9,7 +9,6 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/picture/heat.h"
-#include "cmd/picture/heat_live.h"
 #include "cmd/share/input.h"
 #include "cmd/share/open.h"
 #include "event/match.h"

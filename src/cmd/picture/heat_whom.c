@@ -2,7 +2,7 @@
 /* kymo heat: whose events they are, and what these threads are called. */
 #include <string.h>
 
-#include "cmd/picture/heat_live.h"
+#include "cmd/picture/heat.h"
 #include "event/match.h"
 
 enum { THEIRS = 1, OURS };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Before a picture: kymo record into a file that goes when the picture is drawn. */
+/*
+ * Before a picture: kymo record into a file that goes when the picture is drawn; and what a
+ * recording lacks: a picture of addresses helps nobody, nor one of stacks without their callers.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +13,7 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/picture/picture.h"
+#include "view/report/report.h"
 
 int picture_on_record(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
@@ -117,4 +121,48 @@ void picture_recorded_free(struct picture_recorded *r)
 	free(r->path);
 	temp_remove(&r->folder);
 	*r = (struct picture_recorded){ 0 };
+}
+
+/* --- what it lacks, and what would help; how much it is, is as in a report --- */
+
+static bool has_stacks(const struct trace *t)
+{
+	bool chains = false;
+
+	for (size_t i = 0; i < t->n_types; i++)
+		chains |= (t->types[i].has & EVENT_HAVE_CHAIN) != 0;
+	return chains;
+}
+
+/* Is it enough to be told? */
+static bool is_much(uint64_t n, uint64_t of)
+{
+	return n && n * REPORT_WORTH >= of;
+}
+
+void picture_say_gaps(const struct trace *t, const struct names *n)
+{
+	struct report_end e = report_end_of(n);
+	char share[16];
+
+	if (!e.samples)
+		return;
+	if (!has_stacks(t))
+		command_note("the recording has no stacks, only where its samples were: kymo "
+			     "record -g has them, or kymo ftrace record -T");
+	else if (is_much(e.abrupt_stacks, e.stacks))
+		command_note("%s of the stacks end early%s%s",
+			     str_percent((double)e.abrupt_stacks, (double)e.stacks, share,
+					 sizeof(share)),
+			     e.where_early[0] ? ", most " : "", e.where_early);
+	if (is_much(e.full_stacks, e.stacks))
+		command_note(
+			"%s of the stacks are cut: %s",
+			str_percent((double)e.full_stacks, (double)e.stacks, share, sizeof(share)),
+			report_deeper(t));
+	if (is_much(e.unresolved, e.samples))
+		command_note(
+			"%s of the samples are in code without a name%s%s",
+			str_percent((double)e.unresolved, (double)e.samples, share, sizeof(share)),
+			e.where_unnamed[0] ? ", most " : "", e.where_unnamed);
 }

@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "calc/rows/annotate.h"
 #include "calc/rows/hist.h"
-#include "calc/stacks/functions.h"
+#include "calc/stacks/calls.h"
 #include "cmd/command.h"
 #include "cmd/front/complete.h"
 #include "cmd/report/report.h"

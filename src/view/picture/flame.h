@@ -55,6 +55,11 @@ int flame_svg_check(const struct flame_svg_opts *o, struct err *e);
 /* The smallest share of the whole that is drawn: what calltree_opts.min_share wants. */
 double flame_svg_min_share(const struct flame_svg_opts *o);
 
+/* The classic picture's measures, for its layout and its writer. */
+#define FLAME_XPAD 10.0
+#define FLAME_FRAMEPAD 1.0
+#define FLAME_FONTWIDTH 0.59 /* of a letter, in font sizes */
+
 /* Where everything is, before it is written; depth 0 is the root. */
 struct flame_rect {
 	uint32_t node;

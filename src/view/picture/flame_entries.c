@@ -6,7 +6,7 @@
 #include "base/pool.h"
 #include "calc/time/chart.h"
 #include "view/picture/flame_html.h"
-#include "view/picture/flame_pack_impl.h"
+#include "view/picture/flame_pack.h"
 
 #define NODES_A_JOB 1024
 

@@ -2,8 +2,6 @@
 /* Where the frames of the classic picture are: the numbers of flamegraph.pl. */
 #include "view/picture/flame.h"
 
-#include "view/picture/flame_svg.h"
-
 double flame_svg_min_share(const struct flame_svg_opts *o)
 {
 	double pixels = o->width - 2 * FLAME_XPAD;

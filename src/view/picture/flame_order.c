@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/picture/flame_pack_impl.h"
+#include "view/picture/flame_pack.h"
 
 static int flame_order_by_number(uint64_t a, uint64_t b)
 {

@@ -24,7 +24,6 @@
 
 #include "config.h"
 #include "view/picture/flame_html.h"
-#include "view/picture/flame_pack_impl.h"
 
 #define ORDER_STEPS 65536u  /* when there are no times: places in the file */
 #define FINE_STEP 10000000u /* ns */

@@ -9,7 +9,6 @@
 
 #include "view/markup.h"
 #include "view/picture/flame.h"
-#include "view/picture/flame_svg.h"
 #include "view/picture/web.h"
 
 struct backdrop {

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "calc/stacks/functions.h"
+#include "calc/stacks/calls.h"
 #include "view/tui/code.h"
 
 struct job {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "calc/stacks/functions.h"
+#include "calc/stacks/calls.h"
 #include "view/tui/report.h"
 
 struct around {
@@ -24,8 +24,8 @@ static int tui_around_collect(void *ctx)
 	if (!a->all.n)
 		functions_make(a->t->names, a->t->type, &a->all);
 	a->callers.n = a->callees.n = 0;
-	functions_callers(a->t->names, a->t->type, a->middle.frame, &a->callers);
-	functions_callees(a->t->names, a->t->type, a->middle.frame, &a->callees);
+	functions_around(a->t->names, a->t->type, a->middle.frame, false, &a->callers);
+	functions_around(a->t->names, a->t->type, a->middle.frame, true, &a->callees);
 	return 0;
 }
 

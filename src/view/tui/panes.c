@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "calc/stacks/functions.h"
+#include "calc/stacks/calls.h"
 #include "view/tui/report.h"
 
 #define REST_MS 60 /* the cursor rests */
@@ -92,7 +92,7 @@ static int tui_panes_collect(void *ctx)
 {
 	struct panes *p = ctx;
 
-	functions_callers(p->t->names, p->t->type, p->frame, &p->callers);
+	functions_around(p->t->names, p->t->type, p->frame, false, &p->callers);
 	p->tree.calls = functions_tree(p->t->names, p->t->type, p->frame, true);
 	calls_open(p->tree.calls, CALLS_ROOT);
 	return 0;
