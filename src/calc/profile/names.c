@@ -283,56 +283,27 @@ static bool same_frame(const struct name_frame *a, const struct name_frame *b, b
 	       (!a->inlined || a->name == b->name);
 }
 
-/* What is looked for in the table of frames, until the memory is there in which it stands. */
-#define BLOCK 64
-struct frame_asked {
-	struct name_frame frame;
-	uint64_t hash;
-	bool label;
-};
-
-static uint32_t frame_number(struct names *n, struct index *index, const struct frame_asked *f)
-{
-	size_t at = index_first(index, f->hash);
-	uint32_t k;
-
-	index_each (index, f->hash, at, k)
-		if (same_frame(&n->frames.data[k - 1], &f->frame, f->label))
-			return k - 1;
-	vec_push(&n->frames, f->frame);
-	index_set(index, at, f->hash, n->frames.n);
-	return (uint32_t)n->frames.n - 1;
-}
-
 /* Sites of one function become one frame. */
 static void make_frames(struct names *n)
 {
 	struct index index = { 0 };
-	struct frame_asked asked[BLOCK];
 
-	for (size_t from = 0; from < n->sites.n; from += BLOCK) {
-		size_t count = n->sites.n - from < BLOCK ? n->sites.n - from : BLOCK;
-		struct name_site *site = &n->sites.data[from];
+	vec_each (&n->sites, s) {
+		bool label = s->space == TASK_SPACE_LABEL;
+		struct name_frame f = label ? frame_of_label(n, s) : names_frame_of(n, s);
+		uint64_t hash = map_hash(label ? f.name : f.addr + ((uint64_t)f.dso << 40));
+		size_t at = index_first(&index, hash);
+		uint32_t k;
 
-		for (size_t i = 0; i < count; i++) {
-			struct frame_asked *f = &asked[i];
-
-			f->label = site[i].space == TASK_SPACE_LABEL;
-			f->frame = f->label ? frame_of_label(n, &site[i])
-					    : names_frame_of(n, &site[i]);
-			f->hash =
-				map_hash(f->label ? f->frame.name
-						  : f->frame.addr + ((uint64_t)f->frame.dso << 40));
-			index_fetch(&index, f->hash);
+		index_each (&index, hash, at, k)
+			if (same_frame(&n->frames.data[k - 1], &f, label))
+				break;
+		if (!k) {
+			vec_push(&n->frames, f);
+			k = (uint32_t)n->frames.n;
+			index_set(&index, at, hash, k);
 		}
-		for (size_t i = 0; i < count; i++) {
-			uint32_t near = index_near(&index, asked[i].hash);
-
-			if (near)
-				mem_fetch(&n->frames.data[near - 1]);
-		}
-		for (size_t i = 0; i < count; i++)
-			site[i].frame = frame_number(n, &index, &asked[i]);
+		s->frame = k - 1;
 	}
 	index_free(&index);
 }

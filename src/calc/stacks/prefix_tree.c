@@ -215,40 +215,6 @@ void prefix_tree_add(struct prefix_tree *b, uint32_t node, const uint32_t *tail,
 		open_node(b, node);
 }
 
-static void add_waiting(struct prefix_tree *b, unsigned n)
-{
-	for (; b->next - b->first > n; b->first++) {
-		struct prefix_tree_waiting *w = &b->waiting[b->first % PREFIX_TREE_WAITING];
-
-		prefix_tree_add(b, w->node, w->tail, w->n, w->more, w->weight);
-	}
-}
-
-void prefix_tree_add_later(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uint32_t n,
-			   bool more, uint64_t weight)
-{
-	struct prefix_tree_waiting *w;
-
-	if (n > PREFIX_TREE_WAITS) {
-		prefix_tree_add(b, node, tail, n, more, weight);
-		return;
-	}
-	add_waiting(b, PREFIX_TREE_WAITING - 1);
-	__builtin_prefetch(&b->nodes.data[node], 1);
-	w = &b->waiting[b->next++ % PREFIX_TREE_WAITING];
-	w->node = node;
-	w->n = (uint8_t)n;
-	w->more = more;
-	w->weight = weight;
-	for (uint32_t i = 0; i < n; i++)
-		w->tail[i] = tail[i];
-}
-
-void prefix_tree_add_all(struct prefix_tree *b)
-{
-	add_waiting(b, 0);
-}
-
 void prefix_tree_merge(struct prefix_tree *b, struct prefix_tree *other)
 {
 	AUTO_FREE uint32_t *to = mem_alloc((other->nodes.n + 1) * sizeof(*to));

@@ -55,17 +55,6 @@ struct prefix_tree_store {
 	uint64_t common; /* the weight of a path that does not say it */
 };
 
-/* Paths whose nodes are on their way into the cache. */
-#define PREFIX_TREE_WAITING 8 /* a power of 2 */
-#define PREFIX_TREE_WAITS 8   /* functions of one that waits */
-struct prefix_tree_waiting {
-	uint64_t weight;
-	uint32_t node;
-	uint8_t n;
-	bool more;
-	uint32_t tail[PREFIX_TREE_WAITS];
-};
-
 struct prefix_tree {
 	VEC(struct prefix_tree_node) nodes;
 	struct prefix_tree_slot *slot;
@@ -75,9 +64,7 @@ struct prefix_tree {
 	unsigned own;			 /* the one to write to */
 	uint32_t last;			 /* the node that got the last path */
 	size_t kept;			 /* paths that were written there */
-	struct prefix_tree_waiting waiting[PREFIX_TREE_WAITING];
-	unsigned first, next; /* of them */
-	uint32_t most;	      /* paths that a node keeps before it opens */
+	uint32_t most;			 /* paths that a node keeps before it opens */
 };
 
 void prefix_tree_init(struct prefix_tree *b, struct prefix_tree_store *stores, unsigned own,
@@ -150,10 +137,6 @@ static inline void prefix_tree_add_end(struct prefix_tree *b, uint32_t node, uin
 	b->nodes.data[node].count++;
 	b->nodes.data[node].weight += weight;
 }
-/* As prefix_tree_add(), some paths later, or when all are to be there. */
-void prefix_tree_add_later(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uint32_t n,
-			   bool more, uint64_t weight);
-void prefix_tree_add_all(struct prefix_tree *b);
 /* Everything of other, which is freed, and of which the store stays. */
 void prefix_tree_merge(struct prefix_tree *b, struct prefix_tree *other);
 /* Open every node that has at least so much weight. */

@@ -104,8 +104,6 @@ static int read_into(struct visible *v, size_t step)
 		w[k].tree.most = seen < 4 ? 4 : seen < 1000 ? (uint32_t)seen : 1000;
 	r = visible_run(v);
 	for (unsigned k = 0; k < v->threads; k++)
-		prefix_tree_add_all(&w[k].tree);
-	for (unsigned k = 0; k < v->threads; k++)
 		all += (double)w[k].weight;
 	v->threshold = 0.99 * all * v->o->min_share; /* others may round otherwise */
 	for (unsigned k = 1; k < v->threads; k++)

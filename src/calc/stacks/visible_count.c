@@ -68,7 +68,7 @@ int visible_count(struct visible_worker *w, struct visible *v, const struct plac
 	tail = w->n - i < tail ? w->n - i : tail;
 	w->weight += s->b.weight;
 	w->samples++;
-	prefix_tree_add_later(&w->tree, at.node, w->path.data + i, tail, more, s->b.weight);
+	prefix_tree_add(&w->tree, at.node, w->path.data + i, tail, more, s->b.weight);
 	return 0;
 }
 
@@ -296,8 +296,8 @@ static void end_closed(struct group *g, struct lane *l)
 	}
 	w->weight += l->sample->b.weight;
 	w->samples++;
-	prefix_tree_add_later(&w->tree, l->node, tail, n, l->n_several || has_more(l),
-			      l->sample->b.weight);
+	prefix_tree_add(&w->tree, l->node, tail, n, l->n_several || has_more(l),
+			l->sample->b.weight);
 }
 
 /* The next function of each. */

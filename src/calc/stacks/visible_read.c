@@ -149,21 +149,6 @@ static inline bool next_address(struct visible_worker *w, const struct place_par
 	return true;
 }
 
-/* Where the functions of the rest of the path stand is asked for at once. */
-#define ON_THEIR_WAY 24
-static void ask_ahead(struct visible_worker *w)
-{
-	const struct place_part *part;
-	uint32_t was_part = w->part, was_at = w->at;
-	struct visible_raw x;
-
-	for (int i = 0; i < ON_THEIR_WAY && next_address(w, &part, &x); i++)
-		if (place_has_range(part->mode))
-			place_ask(place_range_of(&w->places, part, x.addr), x.addr, x.where & 1);
-	w->part = was_part;
-	w->at = was_at;
-}
-
 bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n)
 {
 	bool collapse = v->collapse;
@@ -180,11 +165,8 @@ bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n)
 			w->n = w->raw.data[w->n_raw++].end;
 			continue;
 		}
-		if (w->same) {
+		if (w->same)
 			part_here(w);
-			if (n == VISIBLE_ALL)
-				ask_ahead(w);
-		}
 		func = place_find(&w->places, part, x.addr, x.where & 1);
 		if (func == PLACE_UNKNOWN) {
 			w->unknown = true;

@@ -104,24 +104,6 @@ static uint32_t flame_entries_key_of(struct pack *p, uint32_t side, const struct
 	return (uint32_t)*at - 1;
 }
 
-/* Neighbours were mostly of the same thread and CPU. */
-struct last {
-	const struct stack_entry *en;
-	uint32_t key;
-};
-
-static uint32_t key_again(struct pack *p, uint32_t side, const struct stack_entry *en,
-			  struct last *last)
-{
-	const struct stack_entry *x = last->en;
-
-	if (!x || x->tid != en->tid || x->pid != en->pid || x->comm != en->comm ||
-	    x->cpu != en->cpu || x->type != en->type)
-		last->key = flame_entries_key_of(p, side, en);
-	last->en = en;
-	return last->key;
-}
-
 /* --- the same ones become one --- */
 
 struct gather {
@@ -180,7 +162,6 @@ static bool is_shown(const struct pack *p, uint32_t side, size_t i)
 static void flame_entries_add_side(struct pack *p, uint32_t side, uint32_t *first)
 {
 	const struct stacks *s = p->side[side];
-	struct last last = { 0 };
 
 	for (size_t i = 0; i < s->entries.n; i++) {
 		const struct stack_entry *en = &s->entries.data[i];
@@ -189,7 +170,7 @@ static void flame_entries_add_side(struct pack *p, uint32_t side, uint32_t *firs
 
 		if (!is_shown(p, side, i))
 			continue;
-		key = key_again(p, side, en, &last);
+		key = flame_entries_key_of(p, side, en);
 		p->keys.data[key].samples += en->count;
 		p->entries[first[node]++] =
 			(struct entry){ .node = node,
