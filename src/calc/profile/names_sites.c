@@ -17,13 +17,6 @@ struct site_key {
 	const struct task_map *map; /* when it is known already */
 };
 
-/* Keys that wait until the memory is there in which they are looked for. */
-#define AHEAD 16 /* a power of 2 */
-struct waiting {
-	struct site_key key;
-	uint32_t *out;
-};
-
 /*
  * All that tells a site apart, so that looking for one touches nothing else; and the lowest of
  * its addresses, which stands for it, so that chance does not choose.
@@ -39,8 +32,6 @@ struct site_set {
 	struct site_slot *slot;
 	size_t cap;
 	struct mapped mapped; /* without tasks: sites are told apart by process */
-	struct waiting waiting[AHEAD];
-	unsigned first, next;
 };
 
 static uint64_t key_hash(const struct site_key *k)
@@ -140,27 +131,8 @@ static uint32_t site_of(struct site_set *set, const struct site_key *k)
 	return s->number ? site_again(set, s, k) : site_new(set, k, s);
 }
 
-static void catch_up(struct site_set *set, unsigned n)
-{
-	for (; set->next - set->first > n; set->first++) {
-		struct waiting *w = &set->waiting[set->first % AHEAD];
-
-		*w->out = site_of(set, &w->key);
-	}
-}
-
-/* Room for a key whose site's number will be in *out after catch_up(). */
-static struct site_key *later(struct site_set *set, uint32_t *out)
-{
-	struct waiting *w;
-
-	catch_up(set, AHEAD - 1);
-	w = &set->waiting[set->next++ % AHEAD];
-	w->out = out;
-	return &w->key;
-}
-
-/* When the key is there: it will be looked for. */
+#define AHEAD 16
+/* A key will be looked for. */
 static void names_sites_fetch(const struct site_set *set, const struct site_key *k)
 {
 	if (set->cap)
@@ -261,10 +233,10 @@ struct collect {
 static void collect_frame(void *ctx, uint64_t addr, uint32_t space, uint8_t mode, bool caller)
 {
 	struct collect *c = ctx;
-	struct site_key *k = later(c->set, c->out++);
+	struct site_key k;
 
-	names_sites_key_of(c->set, space, addr, mode, caller, k);
-	names_sites_fetch(c->set, k);
+	names_sites_key_of(c->set, space, addr, mode, caller, &k);
+	*c->out++ = site_of(c->set, &k);
 }
 
 static int collect_job(void *ctx, size_t job, unsigned worker)
@@ -282,7 +254,6 @@ static int collect_job(void *ctx, size_t job, unsigned worker)
 		each_frame(p->trace, &p->chains.data[i], collect_frame, &c);
 		to->n = (uint32_t)(c.out - w->n->chain_sites - to->first);
 	}
-	catch_up(&w->sets[worker], 0);
 	return 0;
 }
 
