@@ -8,8 +8,7 @@
  * Tables of their own have, beside map.h, only those that lose by this one, and say why:
  * calc/stacks/prefix_tree.h, calc/stacks/graph_impl.h, calc/profile/names_sites.c and
  * view/script/site.c keep what is compared in the slot (nothing else is touched),
- * calc/stacks/paths.c keeps neighbours beside each other, calc/slices/slices.c removes,
- * sym/unwind/ehframe.c needs 2 bytes a slot and empties it for each file.
+ * calc/slices/slices.c removes, sym/unwind/ehframe.c needs 2 bytes a slot and empties it for each file.
  */
 #ifndef KYMO_BASE_INDEX_H
 #define KYMO_BASE_INDEX_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "base/index.h"
 #include "base/pool.h"
 #include "calc/stacks/places_ask.h"
 #include "calc/stacks/visible_read.h"
@@ -12,20 +11,15 @@
 
 /* What a thread has found. */
 struct finder {
-	/* Different paths: lists of functions. */
-	VEC(uint32_t) func;
-	VEC(struct stack) stacks;
-	VEC(uint64_t) hash; /* by stack */
-	struct index index;
-	uint32_t last; /* that of the worker's path */
+	struct stacks paths; /* different ones: functions are their frames */
+	uint32_t last;	     /* that of the worker's path */
 	/* Samples, and neighbours that are the same as one; comm is still for tasks_who_name(). */
 	VEC(struct stack_entry) entries;
 	uint32_t recent[RECENT]; /* + 1; by hash */
 	/* Addresses that lines are asked for: of files, each once. */
 	VEC(struct place) places; /* key_addr is the mark */
-	uint64_t *met;		  /* marks, by hash; 0: free */
-	size_t met_cap;
-	uint64_t *earliest; /* by type: time + 1 of the first sample; 0: none */
+	struct map met;		  /* marks of them */
+	uint64_t *earliest;	  /* by type: time + 1 of the first sample; 0: none */
 };
 
 struct paths {
@@ -48,40 +42,13 @@ static struct finder *finder_of(struct visible *v, const struct visible_worker *
 
 /* --- reading --- */
 
-/* Where a mark is, or would be. */
-static inline uint64_t *met_at(const struct finder *f, uint64_t mark)
-{
-	/* neighbours stay neighbours */
-	size_t at = (map_hash(mark >> 5) + (mark & 31)) & (f->met_cap - 1);
-
-	while (f->met[at] && f->met[at] != mark)
-		at = (at + 1) & (f->met_cap - 1);
-	return &f->met[at];
-}
-
-static void met_grow(struct finder *f)
-{
-	AUTO_FREE uint64_t *old = f->met;
-	size_t n = f->met_cap;
-
-	f->met_cap = n ? n * 4 : 1u << 14;
-	f->met = mem_table(f->met_cap * sizeof(*f->met), true);
-	for (size_t i = 0; i < n; i++)
-		if (old[i])
-			*met_at(f, old[i]) = old[i];
-}
-
 static inline void add_place(struct finder *f, const struct place *x)
 {
-	uint64_t *at;
+	uint64_t *met = map_at(&f->met, x->key_addr);
 
-	if ((f->places.n + 1) * 2 > f->met_cap)
-		met_grow(f);
-	at = met_at(f, x->key_addr);
-	if (*at)
-		return;
-	*at = x->key_addr;
-	vec_push(&f->places, *x);
+	if (!*met)
+		vec_push(&f->places, *x);
+	*met = 1;
 }
 
 /* An address of a file: the same instruction has the same line in every process. */
@@ -104,31 +71,6 @@ static void on_met(struct visible *v, struct visible_worker *w, const struct pla
 				      .space = part->space,
 				      .mode = part->mode,
 				      .caller = caller });
-}
-
-/* The number of a path, which is copied when it is new. */
-static uint32_t stack_number(struct finder *f, const uint32_t *func, uint32_t n, uint64_t hash)
-{
-	size_t at = index_first(&f->index, hash);
-	uint32_t k;
-
-	index_each (&f->index, hash, at, k) {
-		const struct stack *s = &f->stacks.data[k - 1];
-
-		if (s->n == n &&
-		    (!n || memcmp(f->func.data + s->first, func, n * sizeof(*func)) == 0))
-			return k - 1;
-	}
-	if (n >= UINT32_MAX - f->func.n)
-		return NO_STACK;
-	vec_push(&f->stacks, (struct stack){ .first = (uint32_t)f->func.n, .n = n });
-	vec_push(&f->hash, hash);
-	vec_reserve(&f->func, f->func.n + n + 1);
-	if (n)
-		memcpy(f->func.data + f->func.n, func, n * sizeof(*func));
-	f->func.n += n;
-	index_set(&f->index, at, hash, f->stacks.n);
-	return (uint32_t)f->stacks.n - 1;
 }
 
 /* A thread is often seen where it was a moment ago. */
@@ -185,8 +127,7 @@ static int on_path(struct visible_worker *w, struct visible *v, const struct pla
 		f->last = NO_STACK;
 	stack = w->n == w->path.n ? f->last : NO_STACK;
 	if (stack == NO_STACK)
-		stack = stack_number(f, w->path.data, w->n,
-				     map_hash_bytes(w->path.data, w->n * sizeof(uint32_t)));
+		stack = stacks_stack(&f->paths, w->path.data, w->n);
 	if (stack == NO_STACK)
 		return -EOPNOTSUPP;
 	if (w->n == w->path.n)
@@ -210,24 +151,20 @@ static int on_path(struct visible_worker *w, struct visible *v, const struct pla
 /* The paths of all threads as those of the first. */
 static int join_paths(struct paths *p)
 {
-	struct finder *all = &p->finder[0];
+	struct stacks *all = &p->finder[0].paths;
 
 	for (unsigned k = 1; k < p->v.threads; k++) {
-		struct finder *f = &p->finder[k];
+		struct stacks *own = &p->finder[k].paths;
 
-		p->stack[k] = mem_grow(NULL, (f->stacks.n + 1) * sizeof(**p->stack));
-		for (size_t i = 0; i < f->stacks.n; i++) {
-			const struct stack *s = &f->stacks.data[i];
+		p->stack[k] = mem_grow(NULL, (own->stacks.n + 1) * sizeof(**p->stack));
+		for (size_t i = 0; i < own->stacks.n; i++) {
+			const struct stack *s = &own->stacks.data[i];
 
-			if (i + 16 < f->stacks.n)
-				index_fetch(&all->index, f->hash.data[i + 16]);
-			p->stack[k][i] =
-				stack_number(all, f->func.data + s->first, s->n, f->hash.data[i]);
+			p->stack[k][i] = stacks_stack(all, own->frame_ids.data + s->first, s->n);
 			if (p->stack[k][i] == NO_STACK)
 				return -EOPNOTSUPP;
 		}
-		vec_free(&f->func);
-		vec_free(&f->stacks);
+		stacks_free(own);
 	}
 	return 0;
 }
@@ -298,10 +235,10 @@ static void hand_over(struct paths *p)
 
 	*p->out = p->v.names.named;
 	p->v.names.named = (struct stacks){ 0 };
-	memcpy(&p->out->frame_ids, &f->func, sizeof(p->out->frame_ids));
-	memcpy(&p->out->stacks, &f->stacks, sizeof(p->out->stacks));
-	memset(&f->func, 0, sizeof(f->func));
-	memset(&f->stacks, 0, sizeof(f->stacks));
+	memcpy(&p->out->frame_ids, &f->paths.frame_ids, sizeof(p->out->frame_ids));
+	memcpy(&p->out->stacks, &f->paths.stacks, sizeof(p->out->stacks));
+	memset(&f->paths.frame_ids, 0, sizeof(f->paths.frame_ids));
+	memset(&f->paths.stacks, 0, sizeof(f->paths.stacks));
 	p->out->time_quantum = p->quantum;
 	join_entries(p);
 }
@@ -334,13 +271,10 @@ static void paths_free(struct paths *p)
 	for (unsigned k = 0; k < p->v.threads; k++) {
 		struct finder *f = &p->finder[k];
 
-		vec_free(&f->func);
-		vec_free(&f->stacks);
-		vec_free(&f->hash);
-		index_free(&f->index);
+		stacks_free(&f->paths);
 		vec_free(&f->entries);
 		vec_free(&f->places);
-		free(f->met);
+		map_free(&f->met);
 		free(f->earliest);
 		free(p->stack[k]);
 	}

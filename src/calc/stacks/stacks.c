@@ -20,41 +20,38 @@ uint32_t stacks_frame(struct stacks *s, const struct frame *f)
 {
 	uint64_t hash = map_hash(((uint64_t)f->name << 32 | f->module) ^
 				 map_hash((uint64_t)f->file << 32 | (f->line << 3) | f->kind));
-	uint64_t *head = map_at(&s->frame_index, hash);
-	uint32_t id;
+	size_t at = index_first(&s->frame_index, hash);
+	uint32_t k;
 
-	for (id = (uint32_t)*head; id; id = s->frame_next.data[id - 1])
-		if (frame_equal(&s->frames.data[id - 1], f))
-			return id - 1;
+	index_each (&s->frame_index, hash, at, k)
+		if (frame_equal(&s->frames.data[k - 1], f))
+			return k - 1;
 	vec_push(&s->frames, *f);
-	vec_push(&s->frame_next, (uint32_t)*head);
-	*head = s->frames.n;
+	index_set(&s->frame_index, at, hash, s->frames.n);
 	return (uint32_t)s->frames.n - 1;
 }
 
 uint32_t stacks_stack(struct stacks *s, const uint32_t *ids, size_t n)
 {
-	uint64_t *head;
-	uint32_t id;
+	uint64_t hash = map_hash_bytes(ids, n * sizeof(*ids));
+	size_t at = index_first(&s->stack_index, hash);
+	uint32_t k;
 
+	index_each (&s->stack_index, hash, at, k) {
+		const struct stack *is = &s->stacks.data[k - 1];
+
+		if (is->n == n &&
+		    (!n || memcmp(s->frame_ids.data + is->first, ids, n * sizeof(*ids)) == 0))
+			return k - 1;
+	}
 	if (n >= UINT32_MAX - s->frame_ids.n)
 		return STRTAB_NONE;
-	head = map_at(&s->stack_index, map_hash_bytes(ids, n * sizeof(*ids)));
-	for (id = (uint32_t)*head; id; id = s->stack_next.data[id - 1]) {
-		const struct stack *k = &s->stacks.data[id - 1];
-
-		if (k->n == n &&
-		    (!n || memcmp(s->frame_ids.data + k->first, ids, n * sizeof(*ids)) == 0))
-			return id - 1;
-	}
 	vec_push(&s->stacks, (struct stack){ .first = (uint32_t)s->frame_ids.n, .n = (uint32_t)n });
-	vec_push(&s->stack_next, (uint32_t)*head);
-	*head = s->stacks.n;
-	if (n) {
-		vec_reserve(&s->frame_ids, s->frame_ids.n + n);
+	vec_reserve(&s->frame_ids, s->frame_ids.n + n + 1);
+	if (n)
 		memcpy(s->frame_ids.data + s->frame_ids.n, ids, n * sizeof(*ids));
-		s->frame_ids.n += n;
-	}
+	s->frame_ids.n += n;
+	index_set(&s->stack_index, at, hash, s->stacks.n);
 	return (uint32_t)s->stacks.n - 1;
 }
 
@@ -135,8 +132,6 @@ void stacks_free(struct stacks *s)
 	vec_free(&s->type_names);
 	vec_free(&s->type_units);
 	vec_free(&s->clocks);
-	map_free(&s->frame_index);
-	map_free(&s->stack_index);
-	vec_free(&s->frame_next);
-	vec_free(&s->stack_next);
+	index_free(&s->frame_index);
+	index_free(&s->stack_index);
 }

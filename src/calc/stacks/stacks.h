@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/index.h"
 #include "base/map.h"
 #include "base/vec.h"
 
@@ -70,10 +71,7 @@ struct stacks {
 	type_units; /* in strings: the same by type, where types differ; may be empty */
 	VEC(struct stack_clock) clocks; /* by type; may be empty */
 	uint64_t time_quantum;		/* of the entries' times */
-	struct map frame_index,
-		stack_index; /* hash -> id + 1, chained through frame_next, stack_next */
-	VEC(uint32_t) frame_next;
-	VEC(uint32_t) stack_next;
+	struct index frame_index, stack_index;
 };
 
 /* A module without its folder: what functions of two builds are compared by. */
