@@ -71,13 +71,23 @@ uint32_t names_symbols_of(const struct tasks *tasks, struct symbols *symbols, ui
 	return symbols_dso(symbols, &want);
 }
 
+/* What a runtime compiled for a process has the names that it wrote to path. */
+static uint32_t names_symbols_jit(struct symbols *symbols, const struct task_dso *d,
+				  const char *path)
+{
+	struct find_want want = { .path = path };
+
+	memcpy(want.id.data, d->build_id, d->build_id_size);
+	want.id.len = d->build_id_size;
+	return symbols_dso(symbols, &want);
+}
+
 uint32_t names_symbols_at(const struct tasks *tasks, struct symbols *symbols,
 			  const struct task_map *m, uint64_t *addr)
 {
 	const struct task_dso *d = tasks_get_dso(tasks, m->dso);
 	const char *path = tasks_dso_path(tasks, m->dso);
 	char jit[32];
-	struct find_want want = { .path = jit };
 
 	if (d->kernel)
 		return SYMBOLS_KERNEL;
@@ -85,9 +95,7 @@ uint32_t names_symbols_at(const struct tasks *tasks, struct symbols *symbols,
 		return SYMBOLS_NONE;
 	if (names_is_jit(path)) {
 		snprintf(jit, sizeof(jit), "/tmp/perf-%d.map", m->pid);
-		memcpy(want.id.data, d->build_id, d->build_id_size);
-		want.id.len = d->build_id_size;
-		return symbols_dso(symbols, &want);
+		return names_symbols_jit(symbols, d, jit);
 	}
 	*addr = *addr - m->start + m->pgoff;
 	return names_symbols_of(tasks, symbols, m->dso);
@@ -122,13 +130,11 @@ static struct name_dso dso_of_file(struct names *n, uint32_t dso)
 static struct name_dso dso_of_jit(struct names *n, uint32_t dso, int32_t pid)
 {
 	const struct task_dso *d = tasks_get_dso(n->profile->trace->tasks, dso);
-	struct find_want want = { .path = arena_printf(&n->texts, "/tmp/perf-%d.map", pid) };
+	const char *path = arena_printf(&n->texts, "/tmp/perf-%d.map", pid);
 
-	memcpy(want.id.data, d->build_id, d->build_id_size);
-	want.id.len = d->build_id_size;
-	return (struct name_dso){ .path = want.path,
+	return (struct name_dso){ .path = path,
 				  .name = arena_printf(&n->texts, "[JIT] tid %d", pid),
-				  .symbols = symbols_dso(n->symbols, &want),
+				  .symbols = names_symbols_jit(n->symbols, d, path),
 				  .order = dso };
 }
 

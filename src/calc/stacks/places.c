@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include "base/map.h"
-#include "calc/profile/names.h"
+#include "calc/profile/stacks.h"
 #include "calc/stacks/places_ask.h"
 
 #define MANY_SAMPLES (1u << 16)
@@ -298,7 +298,7 @@ void place_names_init(struct place_names *n, struct trace *t, struct symbols *sy
 	n->list = mem_alloc(PLACE_LISTS * sizeof(*n->list));
 	n->in_text = mem_alloc(PLACE_INLINES * sizeof(*n->in_text));
 	n->unnamed = mem_alloc(PLACE_FUNCTIONS * sizeof(*n->unnamed));
-	place_names_types(n, counts);
+	profile_types(t, counts, &n->named);
 }
 
 void place_names_close(struct place_names *n)
@@ -335,9 +335,4 @@ void place_names_free(struct place_names *n)
 	place_names_close(n);
 	stacks_free(&n->named);
 	pthread_mutex_destroy(&n->lock);
-}
-
-void place_reader_free(struct place_reader *r)
-{
-	vec_free(&r->fresh);
 }

@@ -154,6 +154,5 @@ static inline const uint32_t *place_list(const struct place_names *n, uint32_t s
 }
 /* Name all that is fresh. */
 int place_learn(struct place_reader *r, struct err *e);
-void place_reader_free(struct place_reader *r);
 
 #endif

@@ -114,7 +114,4 @@ void place_names_put_span(struct place_names *n, const struct place *p, struct p
 void place_names_put(struct place_names *n, const struct place *p, uint32_t func);
 uint32_t place_names_get(const struct place_names *n, const struct place *p);
 
-/* What events there are, and their units. */
-void place_names_types(struct place_names *n, bool counts);
-
 #endif

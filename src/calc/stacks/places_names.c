@@ -269,11 +269,6 @@ int place_learn(struct place_reader *r, struct err *e)
 	return code;
 }
 
-void place_names_types(struct place_names *n, bool counts)
-{
-	profile_types(n->trace, counts, &n->named);
-}
-
 /* --- lines --- */
 
 struct liner {

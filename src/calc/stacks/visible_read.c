@@ -387,7 +387,7 @@ void visible_end(struct visible *v)
 
 		if (v->gaps)
 			gaps_join(v->gaps, &w->gaps);
-		place_reader_free(&w->places);
+		vec_free(&w->places.fresh);
 		map_free(&w->labels);
 		vec_free(&w->path);
 		vec_free(&w->raw);

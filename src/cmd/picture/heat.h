@@ -83,6 +83,8 @@ struct heat_whom {
 	bool live;
 };
 
+/* A field's number, where the event has it. */
+bool heat_int(const struct trace *t, const struct event *ev, const char *name, int64_t *ret);
 /* The types and fields of a source that was captured for w. */
 void heat_whom_begin(struct heat_whom *w, const struct trace *t);
 /* Learn from an event; false when it is to be passed over altogether. */

@@ -42,13 +42,6 @@ static const char *heat_read_comm_of(struct reader *r, const struct event *ev, i
 	return live ? live : tasks_name_at(r->trace->tasks, tid, ev->time, r->name);
 }
 
-static bool int_of(const struct reader *r, const struct event *ev, const char *name, int64_t *ret)
-{
-	const struct field *f = type_field(&r->trace->types[ev->type], name);
-
-	return f && field_int(f, ev->raw, ev->raw_size, ret);
-}
-
 /* "vda", or "254:0" of another machine. */
 static void put_device(struct reader *r, uint32_t dev)
 {
@@ -140,12 +133,12 @@ static uint32_t detail_of(struct reader *r, const struct event *ev)
 		return STRTAB_NONE;
 	strbuf_reset(&r->text);
 	strbuf_printf(&r->text, "%s-%d", heat_read_comm_of(r, ev, tid), tid);
-	if (r->a->kind == HEAT_BLOCK && int_of(r, ev, "nr_sector", &n)) {
+	if (r->a->kind == HEAT_BLOCK && heat_int(r->trace, ev, "nr_sector", &n)) {
 		strbuf_puts(&r->text, ", ");
 		heat_read_put_value(r, ev, "rwbs");
 		if (n)
 			strbuf_printf(&r->text, " %" PRId64 " sectors", n);
-		if (n && int_of(r, ev, "sector", &v) && v >= 0)
+		if (n && heat_int(r->trace, ev, "sector", &v) && v >= 0)
 			strbuf_printf(&r->text, " at %" PRId64, v);
 	} else if (r->a->kind == HEAT_SCHED) {
 		strbuf_reset(&r->text);
@@ -201,7 +194,7 @@ static int add_slice(void *ctx, const struct slice *s)
 				       !cpus_has(&r->whom->cpus, (int)s->end->cpu)))
 		return 0;
 	q.time = s->end->time;
-	if (r->a->kind == HEAT_SYSCALL && q.detail != STRTAB_NONE && int_of(r, s->end, "ret", &v)) {
+	if (r->a->kind == HEAT_SYSCALL && q.detail != STRTAB_NONE && heat_int(r->trace, s->end, "ret", &v)) {
 		strbuf_reset(&r->text);
 		strbuf_printf(&r->text, "%s, returned %" PRId64,
 			      strtab_get(&r->p->details, q.detail), v);
@@ -216,7 +209,7 @@ static void block_keys(void *ctx, const struct event *ev, uint64_t *key)
 {
 	int64_t n;
 
-	if (key[1] == 0 && int_of(ctx, ev, "nr_sector", &n) && n == 0)
+	if (key[1] == 0 && heat_int(((struct reader *)ctx)->trace, ev, "nr_sector", &n) && n == 0)
 		key[1] = UINT64_MAX;
 }
 
@@ -231,8 +224,8 @@ static bool is_no_request(const struct reader *r, const struct event *ev)
 	return r->a->kind == HEAT_BLOCK && ev->kind == EVENT_SAMPLE &&
 	       ev->type < r->trace->n_types && r->trace->types[ev->type].event &&
 	       strcmp(r->trace->types[ev->type].event, "block_rq_complete") == 0 &&
-	       int_of(r, ev, "nr_sector", &n) && n == 0 && int_of(r, ev, "sector", &sector) &&
-	       sector != -1;
+	       heat_int(r->trace, ev, "nr_sector", &n) && n == 0 &&
+	       heat_int(r->trace, ev, "sector", &sector) && sector != -1;
 }
 
 static int see_pair(void *ctx, const struct event *ev)

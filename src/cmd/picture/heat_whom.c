@@ -16,7 +16,7 @@ void heat_whom_begin(struct heat_whom *w, const struct trace *t)
 	w->insert = match_find_tracepoint(t, "block", "block_rq_insert");
 }
 
-static bool int_of(const struct trace *t, const struct event *ev, const char *name, int64_t *ret)
+bool heat_int(const struct trace *t, const struct event *ev, const char *name, int64_t *ret)
 {
 	const struct field *f = type_field(&t->types[ev->type], name);
 
@@ -31,7 +31,7 @@ static void name_it(struct heat_whom *w, const struct trace *t, const struct eve
 	int64_t tid;
 	size_t n;
 
-	if (f && int_of(t, ev, "pid", &tid) && field_str(f, ev->raw, ev->raw_size, &name, &n))
+	if (f && heat_int(t, ev, "pid", &tid) && field_str(f, ev->raw, ev->raw_size, &name, &n))
 		*map_at(&w->names, (uint64_t)tid) = (uint64_t)strtab_addn(&w->strings, name, n) + 1;
 }
 
@@ -39,8 +39,8 @@ static uint64_t request(const struct trace *t, const struct event *ev)
 {
 	int64_t dev = 0, sector = 0;
 
-	int_of(t, ev, "dev", &dev);
-	int_of(t, ev, "sector", &sector);
+	heat_int(t, ev, "dev", &dev);
+	heat_int(t, ev, "sector", &sector);
 	return map_hash((uint64_t)dev) ^ (uint64_t)sector;
 }
 
@@ -54,7 +54,7 @@ bool heat_whom_see(struct heat_whom *w, const struct trace *t, const struct even
 	if (ev->type == w->newtask) {
 		name_it(w, t, ev, "comm");
 		parent = map_find(&w->tids, (uint64_t)ev->tid);
-		if (parent && *parent == THEIRS && int_of(t, ev, "pid", &child))
+		if (parent && *parent == THEIRS && heat_int(t, ev, "pid", &child))
 			*map_at(&w->tids, (uint64_t)child) = THEIRS;
 		return false;
 	}
@@ -79,7 +79,7 @@ int32_t heat_whom_of(const struct heat_whom *w, const struct trace *t, const str
 
 	if (!type->system)
 		return ev->tid;
-	if (strcmp(type->system, "sched") == 0 && int_of(t, ev, "pid", &tid))
+	if (strcmp(type->system, "sched") == 0 && heat_int(t, ev, "pid", &tid))
 		return (int32_t)tid;
 	owner = strcmp(type->system, "block") == 0 ? map_find(&w->owners, request(t, ev)) : NULL;
 	return owner && *owner ? (int32_t)*owner : ev->tid;

@@ -60,6 +60,9 @@ double flame_svg_min_share(const struct flame_svg_opts *o);
 #define FLAME_FRAMEPAD 1.0
 #define FLAME_FONTWIDTH 0.59 /* of a letter, in font sizes */
 
+/* Of an axis: 1, 2 or 5 times a power of ten, at least v. */
+double flame_axis_step(double v);
+
 /* Where everything is, before it is written; depth 0 is the root. */
 struct flame_rect {
 	uint32_t node;

@@ -197,8 +197,7 @@ static void put_controls(const struct writer *w)
 		w->l->width - FLAME_XPAD - 130, w->l->height - bottom / 2);
 }
 
-/* 1, 2 or 5 times a power of ten, at least v. */
-static double nice_step(double v)
+double flame_axis_step(double v)
 {
 	double ten = pow(10, floor(log10(v)));
 
@@ -209,7 +208,7 @@ static double nice_step(double v)
 static void put_axis(const struct writer *w)
 {
 	double seconds = w->whole / 1e9, inner = w->l->width - 2 * FLAME_XPAD;
-	double step = nice_step(seconds / fmax(2, inner / 110));
+	double step = flame_axis_step(seconds / fmax(2, inner / 110));
 	int digits = (int)fmin(9, fmax(0, ceil(-log10(step) - 1e-9)));
 
 	fputs("<g id=\"axis\">\n", w->f);

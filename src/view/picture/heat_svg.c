@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "view/markup.h"
+#include "view/picture/flame.h"
 #include "view/picture/heat.h"
 
 #define LEFT 74.0
@@ -90,14 +91,6 @@ static void put_cells(const struct picture *p)
 	}
 }
 
-/* 1, 2 or 5 times a power of ten, at least v. */
-static double nice_step(double v)
-{
-	double ten = pow(10, floor(log10(v)));
-
-	return v <= ten ? ten : v <= 2 * ten ? 2 * ten : v <= 5 * ten ? 5 * ten : 10 * ten;
-}
-
 /* A round value for an axis: "2.00 ms" is "2 ms", "1.50 s" is "1.5 s". */
 static const char *round_value(double v, const char *unit, char *buf, size_t size)
 {
@@ -133,7 +126,7 @@ static void put_level(const struct picture *p, double value)
 static void put_log_levels(const struct picture *p)
 {
 	double lo = p->h->edge[0], hi = p->h->edge[p->h->rows], decade = p->height / log10(hi / lo);
-	double gap = fmax(nice_step((hi - lo) / 12), 1); /* values are whole */
+	double gap = fmax(flame_axis_step((hi - lo) / 12), 1); /* values are whole */
 	int each = (int)ceil(18 / decade);
 
 	for (int i = (int)ceil(lo / gap); hi < 5 * lo && i * gap <= hi; i++)
@@ -150,7 +143,7 @@ static void put_log_levels(const struct picture *p)
 static void put_axes(const struct picture *p)
 {
 	const struct heat *h = p->h;
-	double span = (double)h->step * h->columns, gap = nice_step(span / 10);
+	double span = (double)h->step * h->columns, gap = flame_axis_step(span / 10);
 	char buf[32];
 
 	for (int i = 0; i * gap <= span * 1.0001; i++)
