@@ -188,19 +188,19 @@ void profile_stacks(const struct names *n, bool counts, bool merge_unknown, stru
 	free(f.stack);
 }
 
+void first_type_see(struct first_type *f, const struct trace *t, uint32_t type, uint64_t time)
+{
+	bool waits = waker_is_event(t->types[type].name);
+
+	if (!f->any || (waits != f->waits ? f->waits : time < f->time))
+		*f = (struct first_type){ time, type, true, waits };
+}
+
 uint32_t profile_first_type(const struct profile *p)
 {
-	const struct event_type *types = p->trace->types;
-	const struct profile_entry *first = NULL;
-	bool waits = false;
+	struct first_type f = { 0 };
 
-	vec_each (&p->entries, en) {
-		bool wait = waker_is_event(types[en->type].name);
-
-		if (first && (wait != waits ? wait : en->first >= first->first))
-			continue;
-		first = en;
-		waits = wait;
-	}
-	return first ? first->type : 0;
+	vec_each (&p->entries, en)
+		first_type_see(&f, p->trace, en->type, en->first);
+	return f.type;
 }

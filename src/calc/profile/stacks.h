@@ -27,7 +27,14 @@ struct profile_frame {
 };
 struct profile_frame profile_frame(const struct names *n, uint32_t site);
 
-/* The event of the earliest sample; of waiting only where there is no other. */
+/* The event of the earliest sample; of waiting (a wait began before the first sample was due) only
+ * where there is no other. */
+struct first_type {
+	uint64_t time;
+	uint32_t type;
+	bool any, waits;
+};
+void first_type_see(struct first_type *f, const struct trace *t, uint32_t type, uint64_t time);
 uint32_t profile_first_type(const struct profile *p);
 
 #endif

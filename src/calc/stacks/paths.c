@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "calc/profile/stacks.h"
 #include "calc/stacks/places_ask.h"
 #include "calc/stacks/visible_read.h"
-#include "event/waker.h"
 
 #define RECENT 4096 /* entries that a thread has made last; a power of 2 */
 #define NO_STACK UINT32_MAX
@@ -243,27 +243,16 @@ static void hand_over(struct paths *p)
 	join_entries(p);
 }
 
-static uint32_t first_type(const struct paths *p)
+static uint32_t paths_first_type(const struct paths *p)
 {
 	const struct trace *t = p->v.source->trace;
-	uint64_t first = 0;
-	uint32_t found = 0;
-	bool waits = false;
+	struct first_type f = { 0 };
 
-	for (uint32_t i = 0; i < t->n_types; i++) {
-		bool wait = waker_is_event(t->types[i].name);
-
-		for (unsigned k = 0; k < p->v.threads; k++) {
-			uint64_t at = p->finder[k].earliest[i];
-
-			if (!at || (first && (wait != waits ? wait : at >= first)))
-				continue;
-			first = at;
-			found = i;
-			waits = wait;
-		}
-	}
-	return found;
+	for (uint32_t i = 0; i < t->n_types; i++)
+		for (unsigned k = 0; k < p->v.threads; k++)
+			if (p->finder[k].earliest[i])
+				first_type_see(&f, t, i, p->finder[k].earliest[i]);
+	return f.type;
 }
 
 static void paths_free(struct paths *p)
@@ -314,7 +303,7 @@ int paths_stacks(struct source *s, struct symbols *symbols, const struct recorde
 		r = join_lines(&p);
 	if (r == 0) {
 		hand_over(&p);
-		*first = first_type(&p);
+		*first = paths_first_type(&p);
 	}
 	paths_free(&p);
 	return r;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "calc/profile/stacks.h"
 #include "calc/stacks/places_ask.h"
 #include "event/match.h"
-#include "event/waker.h"
 
 /* Samples that wait for names, and words of their chains: what fits into a cache. */
 #define LATER 2048
@@ -332,43 +332,32 @@ int visible_run(struct visible *v)
 	return r ? r : pool_run(v->threads, v->threads, visible_read_finish, v);
 }
 
-/* The earliest sample; one of waiting (a wait began before the first sample was due) only where
- * there is no other. */
-struct earliest {
-	const struct event_type *types;
-	uint64_t time;
-	uint32_t type;
-	bool any, waits;
+struct looking {
+	const struct trace *trace;
+	struct first_type first;
 };
 
 static int on_any(void *ctx, const struct event *ev)
 {
-	struct earliest *a = ctx;
-	bool waits;
+	struct looking *l = ctx;
 
-	if (ev->kind != EVENT_SAMPLE)
-		return 0;
-	waits = waker_is_event(a->types[ev->type].name);
-	if (a->any && (waits != a->waits ? waits : ev->time >= a->time))
-		return 0;
-	a->time = ev->time;
-	a->type = ev->type;
-	a->any = true;
-	a->waits = waits;
+	if (ev->kind == EVENT_SAMPLE)
+		first_type_see(&l->first, l->trace, ev->type, ev->time);
 	return 0;
 }
 
 int visible_choose_type(struct visible *v)
 {
-	struct earliest a = { .types = v->source->trace->types };
+	struct source *s = v->source;
+	struct looking l = { .trace = s->trace };
 	int r = 0;
 
-	v->type = v->o->event ? match_find(v->source->trace, v->o->event) : MATCH_NONE;
+	v->type = v->o->event ? match_find(s->trace, v->o->event) : MATCH_NONE;
 	if (v->type != MATCH_NONE)
 		return 0;
-	for (size_t i = 0; i < v->source->n_chunks && v->source->trace->n_types > 1 && r == 0; i++)
-		r = v->source->read_chunk(v->source, i, on_any, &a, v->e);
-	v->type = a.type;
+	for (size_t i = 0; i < s->n_chunks && s->trace->n_types > 1 && r == 0; i++)
+		r = s->read_chunk(s, i, on_any, &l, v->e);
+	v->type = l.first.type;
 	return r;
 }
 
