@@ -150,14 +150,9 @@ struct names_cut {
 	uint64_t in_file;
 	uint32_t file; /* and in the file with the most others: dso; NAMES_NONE */
 };
-/* Frames that the recorder took of a stack at most: what it said, or what the kernel does where
- * nothing was said; 0: all. */
-uint32_t names_max_stack(const struct trace *t, uint32_t type);
 /* Is a chain of a type as long as the recorder was told (cut), or as it goes (deep)? */
 void names_depth(const struct trace *t, uint32_t type, const uint64_t *ip, uint32_t n, bool *cut,
 		 bool *deep);
-/* Do threads begin there? A chain of user code that ends elsewhere lost its outer part. */
-bool names_is_start(const char *function);
 struct names_cut names_count_cut(const struct names *n);
 
 /* Samples without a name: in code that a runtime compiled, and in the file with the most of them.

@@ -5,7 +5,8 @@
 #include "base/str.h"
 #include "calc/profile/names.h"
 
-bool names_is_start(const char *name)
+/* Do threads begin there? A chain of user code that ends elsewhere lost its outer part. */
+static bool names_is_start(const char *name)
 {
 	static const char *const starts[] = {
 		"_start",
@@ -91,7 +92,8 @@ static bool ends_abruptly(const struct names *n, const uint8_t *end, const struc
 
 #define KERNEL_MAX_STACK 127 /* kernel.perf_event_max_stack, unless changed */
 
-uint32_t names_max_stack(const struct trace *t, uint32_t type)
+/* Frames that the recorder took of a stack at most, said or not; 0: all. */
+static uint32_t names_max_stack(const struct trace *t, uint32_t type)
 {
 	const struct event_type *of = &t->types[type];
 

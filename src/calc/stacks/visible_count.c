@@ -40,7 +40,7 @@ static inline uint32_t tail_now(struct visible_worker *w, const struct visible *
 	return w->tail;
 }
 
-int visible_count(struct visible_worker *w, struct visible *v, const struct place_sample *s)
+static int visible_count(struct visible_worker *w, struct visible *v, const struct place_sample *s)
 {
 	struct prefix_tree_at at = { PREFIX_TREE_ROOT, PREFIX_TREE_IS_OPEN };
 	uint32_t i = 0, tail = 0;

@@ -135,8 +135,7 @@ static inline uint32_t visible_label(struct visible_worker *w, struct visible *v
 		       : visible_label_find(w, v, s);
 }
 
-/* visible_count.c: add a sample to the worker's tree, or up to EVENT_BRIEFS. -errno. */
-int visible_count(struct visible_worker *w, struct visible *v, const struct place_sample *s);
+/* visible_count.c: add up to EVENT_BRIEFS samples to the worker's tree. -errno. */
 int visible_count_group(struct visible_worker *w, struct visible *v, const struct place_sample *s,
 			unsigned n);
 
