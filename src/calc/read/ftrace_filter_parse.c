@@ -44,7 +44,7 @@ static bool ftrace_filter_parse_take(struct filter_parser *p, const char *op)
 	return true;
 }
 
-static struct filter_node *parse_or(struct filter_parser *p);
+static struct filter_node *parse_logic(struct filter_parser *p, enum filter_kind kind);
 
 static struct filter_node *parse_word(struct filter_parser *p)
 {
@@ -100,7 +100,7 @@ static struct filter_node *parse_unary(struct filter_parser *p)
 		n = ftrace_filter_parse_make(p, NODE_NOT);
 		n->a = parse_unary(p);
 	} else if (ftrace_filter_parse_take(p, "(")) {
-		n = parse_or(p);
+		n = parse_logic(p, NODE_OR);
 		if (!ftrace_filter_parse_take(p, ")") && !p->failed)
 			n = ftrace_filter_fail(p, "')' is missing");
 	} else {
@@ -162,29 +162,17 @@ static struct filter_node *parse_compare(struct filter_parser *p)
 	return n;
 }
 
-static struct filter_node *parse_and(struct filter_parser *p)
+/* a && b && ..., which binds more than ||. */
+static struct filter_node *parse_logic(struct filter_parser *p, enum filter_kind kind)
 {
-	struct filter_node *n = parse_compare(p);
+	bool or = kind == NODE_OR;
+	struct filter_node *n = or ? parse_logic(p, NODE_AND) : parse_compare(p);
 
-	while (!p->failed && ftrace_filter_parse_take(p, "&&")) {
-		struct filter_node *both = ftrace_filter_parse_make(p, NODE_AND);
+	while (!p->failed && ftrace_filter_parse_take(p, or ? "||" : "&&")) {
+		struct filter_node *both = ftrace_filter_parse_make(p, kind);
 
 		both->a = n;
-		both->b = parse_compare(p);
-		n = both;
-	}
-	return n;
-}
-
-static struct filter_node *parse_or(struct filter_parser *p)
-{
-	struct filter_node *n = parse_and(p);
-
-	while (!p->failed && ftrace_filter_parse_take(p, "||")) {
-		struct filter_node *both = ftrace_filter_parse_make(p, NODE_OR);
-
-		both->a = n;
-		both->b = parse_and(p);
+		both->b = or ? parse_logic(p, NODE_AND) : parse_compare(p);
 		n = both;
 	}
 	return n;
@@ -192,7 +180,7 @@ static struct filter_node *parse_or(struct filter_parser *p)
 
 struct filter_node *ftrace_filter_parse(struct filter_parser *p)
 {
-	struct filter_node *n = parse_or(p);
+	struct filter_node *n = parse_logic(p, NODE_OR);
 
 	skip(p);
 	if (!p->failed && *p->p)

@@ -150,51 +150,8 @@ static const struct opt buffer_opts[] = {
 	OPT_END,
 };
 
-typedef int dir_fn(const char *dir, struct err *e);
-
 /* What reset was asked for. An instance that start had made is gone before its turn comes. */
 static const args_t *resetting;
-
-/* fn for the instances that were named; without any for that of start, or the top one. */
-static int each_dir(const args_t *a, dir_fn *fn, struct err *e)
-{
-	const char *root = ftrace_root(e);
-	int r = 0;
-
-	if (!root)
-		return -ENOENT;
-	if (geteuid() != 0) {
-		err_set(e, EPERM, "this is for root");
-		return err_hint(e, "run it with sudo");
-	}
-	if (a->all) {
-		AUTO_FREE char *path = mem_printf("%s/instances", root);
-		struct file_names names = { 0 };
-
-		if (file_list(path, &names) == 0)
-			for (size_t i = 0; r >= 0 && i < names.n; i++) {
-				AUTO_FREE char *dir = mem_printf("%s/%s", path, names.name[i]);
-
-				r = fn(dir, e);
-			}
-		file_names_free(&names);
-	}
-	if (r >= 0 && (a->all || a->top))
-		r = fn(root, e);
-	for (size_t i = 0; r >= 0 && i < a->buffers.n; i++) {
-		AUTO_FREE char *dir = ftrace_dir(root, a->buffers.data[i], e);
-
-		r = dir ? fn(dir, e) : a == resetting ? 0 : -ENOENT;
-		if (r >= 0)
-			err_clear(e);
-	}
-	if (r >= 0 && !a->all && !a->top && !a->buffers.n) {
-		AUTO_FREE char *dir = ftrace_dir(root, NULL, e);
-
-		r = fn(dir, e);
-	}
-	return r < 0 ? r : 0;
-}
 
 static int ftrace_control_put(const char *dir, const char *name, const char *value, struct err *e)
 {
@@ -203,40 +160,80 @@ static int ftrace_control_put(const char *dir, const char *name, const char *val
 	return undo_put(path, value, false, e);
 }
 
-static int turn_off(const char *dir, struct err *e)
+/* All of it to rest. */
+static int rest(const char *dir, struct err *e)
 {
-	return ftrace_control_put(dir, "tracing_on", "0", e);
+	int r = ftrace_reset_dir(dir, e);
+	char kb[32];
+
+	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)resetting->size_kb);
+	if (r >= 0 && resetting->size_kb)
+		r = ftrace_control_put(dir, "buffer_size_kb", kb, e);
+	if (r >= 0 && resetting->free_it && strstr(dir, "/instances/") && rmdir(dir) < 0)
+		r = err_set(e, errno, "cannot remove %s: %s", dir, strerror(errno));
+	return r;
 }
 
-static int turn_on(const char *dir, struct err *e)
+static int set_dir(const char *dir, const char *name, const char *value, struct err *e)
 {
-	return ftrace_control_put(dir, "tracing_on", "1", e);
+	return name ? ftrace_control_put(dir, name, value, e) : rest(dir, e);
 }
 
-static int ftrace_control_empty(const char *dir, struct err *e)
+/*
+ * A setting of the instances that were named; without any of that of start, or of the top one. name
+ * NULL: all of them to rest.
+ */
+static int each_dir(const args_t *a, const char *name, const char *value, struct err *e)
 {
-	return ftrace_control_put(dir, "trace", "", e);
+	const char *root = ftrace_root(e);
+	int r = 0;
+
+	if (!root)
+		return -ENOENT;
+	if (ftrace_for_root(e) < 0)
+		return -EPERM;
+	if (a->all) {
+		AUTO_FREE char *path = mem_printf("%s/instances", root);
+		struct file_names names = { 0 };
+
+		if (file_list(path, &names) == 0)
+			for (size_t i = 0; r >= 0 && i < names.n; i++) {
+				AUTO_FREE char *dir = mem_printf("%s/%s", path, names.name[i]);
+
+				r = set_dir(dir, name, value, e);
+			}
+		file_names_free(&names);
+	}
+	if (r >= 0 && (a->all || a->top))
+		r = set_dir(root, name, value, e);
+	for (size_t i = 0; r >= 0 && i < a->buffers.n; i++) {
+		AUTO_FREE char *dir = ftrace_dir(root, a->buffers.data[i], e);
+
+		r = dir ? set_dir(dir, name, value, e) : a == resetting ? 0 : -ENOENT;
+		if (r >= 0)
+			err_clear(e);
+	}
+	if (r >= 0 && !a->all && !a->top && !a->buffers.n) {
+		AUTO_FREE char *dir = ftrace_dir(root, NULL, e);
+
+		r = set_dir(dir, name, value, e);
+	}
+	return r < 0 ? r : 0;
 }
 
 static int run_stop(void *args, int argc, char **argv, struct err *e)
 {
-	(void)argc;
-	(void)argv;
-	return each_dir(args, turn_off, e);
+	return each_dir(args, "tracing_on", "0", e);
 }
 
 static int run_restart(void *args, int argc, char **argv, struct err *e)
 {
-	(void)argc;
-	(void)argv;
-	return each_dir(args, turn_on, e);
+	return each_dir(args, "tracing_on", "1", e);
 }
 
 static int run_clear(void *args, int argc, char **argv, struct err *e)
 {
-	(void)argc;
-	(void)argv;
-	return each_dir(args, ftrace_control_empty, e);
+	return each_dir(args, "trace", "", e);
 }
 
 #define VERB(var, word, what, table, fn)     \
@@ -267,19 +264,6 @@ static const struct opt reset_opts[] = {
 	OPT_END,
 };
 
-static int rest(const char *dir, struct err *e)
-{
-	int r = ftrace_reset_dir(dir, e);
-	char kb[32];
-
-	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)resetting->size_kb);
-	if (r >= 0 && resetting->size_kb)
-		r = ftrace_control_put(dir, "buffer_size_kb", kb, e);
-	if (r >= 0 && resetting->free_it && strstr(dir, "/instances/") && rmdir(dir) < 0)
-		r = err_set(e, errno, "cannot remove %s: %s", dir, strerror(errno));
-	return r;
-}
-
 static int run_reset(void *args, int argc, char **argv, struct err *e)
 {
 	const args_t *a = args;
@@ -287,14 +271,10 @@ static int run_reset(void *args, int argc, char **argv, struct err *e)
 	bool only_named = a->buffers.n && !a->all && !a->top;
 	int bad = 0;
 
-	(void)argc;
-	(void)argv;
 	if (!root)
 		return -ENOENT;
-	if (geteuid() != 0) {
-		err_set(e, EPERM, "this is for root");
-		return err_hint(e, "run it with sudo");
-	}
+	if (ftrace_for_root(e) < 0)
+		return -EPERM;
 	for (size_t i = 0; i < a->buffers.n; i++) {
 		AUTO_FREE char *dir = ftrace_dir(root, a->buffers.data[i], e);
 
@@ -308,7 +288,7 @@ static int run_reset(void *args, int argc, char **argv, struct err *e)
 	if (bad)
 		command_note("%d settings could not be put back", bad);
 	resetting = a;
-	return a->all || a->top || a->buffers.n ? each_dir(a, rest, e) : 0;
+	return a->all || a->top || a->buffers.n ? each_dir(a, NULL, NULL, e) : 0;
 }
 
 const struct command cmd_ftrace_reset = {
@@ -344,8 +324,6 @@ static int run_snapshot(void *args, int argc, char **argv, struct err *e)
 	AUTO_FREE char *dir = root ? ftrace_dir(root, a->buffer, e) : NULL;
 	AUTO_FREE char *file = NULL;
 
-	(void)argc;
-	(void)argv;
 	if (!dir)
 		return -ENOENT;
 	file = a->cpu ? mem_printf("%s/per_cpu/cpu%s/snapshot", dir, a->cpu)
@@ -389,8 +367,6 @@ static int run_stack(void *args, int argc, char **argv, struct err *e)
 	AUTO_FREE char *max = root ? mem_printf("%s/stack_max_size", root) : NULL;
 	int64_t on = 0;
 
-	(void)argc;
-	(void)argv;
 	if (!root)
 		return -ENOENT;
 	if (access(control, F_OK) < 0) {

@@ -9,6 +9,14 @@
 #include "cmd/share/open.h"
 #include "store/tracedat/abi.h"
 
+int ftrace_for_root(struct err *e)
+{
+	if (geteuid() == 0)
+		return 0;
+	err_set(e, EPERM, "this is for root");
+	return err_hint(e, "run it with sudo");
+}
+
 /* Does it come from there, through a pipe or as a file? */
 static bool from_stdin(void)
 {
@@ -61,7 +69,6 @@ static const struct command *const verbs[] = {
 
 static int ftrace_run(void *args, int argc, char **argv, struct err *e)
 {
-	(void)args;
 	if (argc > 0) {
 		err_set(e, EINVAL, "ftrace has no verb '%s'", argv[0]);
 		return err_hint(e, "kymo ftrace -h lists them");

@@ -6,6 +6,8 @@
 #include "cmd/command.h"
 #include "event/trace.h"
 
+/* What changes settings of all is for root. */
+int ftrace_for_root(struct err *e);
 /* path NULL: stdin when a trace.dat comes from there, else trace.dat. */
 const char *ftrace_input_path(const char *path);
 /* Opens a trace.dat. */

@@ -32,10 +32,6 @@ typedef struct list_args args_t;
 
 static int run_options(void *args, int argc, char **argv, struct err *e)
 {
-	(void)args;
-	(void)argc;
-	(void)argv;
-	(void)e;
 	puts("options of kymo ftrace report -O:\n"
 	     "  fgraph:tailprint  the function's name behind its closing brace\n"
 	     "  fgraph:depth      the depth behind each call\n"
@@ -222,7 +218,6 @@ static int check_one(void *ctx, const char *system, const char *event, struct er
 	struct err why = { 0 };
 	size_t n = 0, *bad = ctx;
 
-	(void)e;
 	if (ftrace_get(ftrace_root(NULL), path, &text, &n, NULL) < 0)
 		return 0;
 	if (type_parse_format(&t, &a, text, n, &why) >= 0)
@@ -242,9 +237,6 @@ static int run_check(void *args, int argc, char **argv, struct err *e)
 	size_t bad = 0;
 	int n;
 
-	(void)args;
-	(void)argc;
-	(void)argv;
 	if (!root)
 		return -ENOENT;
 	n = ftrace_match_events(root, "all", check_one, &bad, e);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/ftrace/opts.h"
 
-#include <signal.h>
 #include <errno.h>
+#include <signal.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -25,15 +26,13 @@ ON(ftrace_on_event)
 {
 	struct ftrace_args *a = args;
 
-	(void)o;
-	(void)unset;
-	(void)e;
 	a->any_option = true;
 	vec_push(&ftrace_args_buffer(a)->events,
 		 (struct ftrace_event_opt){ .name = value, .off = a->negate });
 	return 0;
 }
 
+/* -f and -R belong to the -e before. */
 static struct ftrace_event_opt *last_event(struct ftrace_args *a, const char *what, struct err *e)
 {
 	struct ftrace_buffer_opt *b = ftrace_args_buffer(a);
@@ -48,8 +47,6 @@ ON(ftrace_on_filter)
 {
 	struct ftrace_event_opt *ev = last_event(args, "-f FILTER", e);
 
-	(void)o;
-	(void)unset;
 	if (!ev)
 		return -EINVAL;
 	/* several: all must hold */
@@ -63,8 +60,6 @@ ON(ftrace_on_trigger)
 {
 	struct ftrace_event_opt *ev = last_event(args, "-R TRIGGER", e);
 
-	(void)o;
-	(void)unset;
 	if (!ev)
 		return -EINVAL;
 	ev->trigger = ev->trigger ? arena_printf(&((struct ftrace_args *)args)->arena, "%s\n%s",
@@ -73,88 +68,43 @@ ON(ftrace_on_trigger)
 	return 0;
 }
 
-ON(ftrace_on_tracer)
+/* What one option puts into the buffer it is for: a text, or one more of a list. */
+static const struct {
+	const char *name;
+	size_t text, list; /* offsets; 0: the other */
+} buffer_texts[] = {
+#define TEXT(option, field)                                               \
+	{                                                                 \
+		option, .text = offsetof(struct ftrace_buffer_opt, field) \
+	}
+#define LIST(option, field)                                               \
+	{                                                                 \
+		option, .list = offsetof(struct ftrace_buffer_opt, field) \
+	}
+	TEXT("plugin", tracer),	       TEXT("clock", clock),
+	TEXT("cpumask", cpumask),      TEXT("module", module),
+	LIST("function", functions),   LIST("notrace", no_functions),
+	LIST("graph-function", graph), LIST("graph-notrace", no_graph),
+	LIST("option", options),
+};
+
+ON(ftrace_on_text)
 {
 	struct ftrace_args *a = args;
+	char *b = (char *)ftrace_args_buffer(a);
 
-	(void)o;
-	(void)unset;
-	(void)e;
-	a->any_option = true;
-	ftrace_args_buffer(a)->tracer = value;
-	return 0;
-}
-
-ON(ftrace_on_function)
-{
-	(void)o;
-	(void)unset;
-	(void)e;
-	vec_push(&ftrace_args_buffer(args)->functions, value);
-	return 0;
-}
-
-ON(ftrace_on_notrace)
-{
-	(void)o;
-	(void)unset;
-	(void)e;
-	vec_push(&ftrace_args_buffer(args)->no_functions, value);
-	return 0;
-}
-
-ON(ftrace_on_graph)
-{
-	(void)o;
-	(void)unset;
-	(void)e;
-	vec_push(&ftrace_args_buffer(args)->graph, value);
-	return 0;
-}
-
-ON(ftrace_on_graph_notrace)
-{
-	(void)o;
-	(void)unset;
-	(void)e;
-	vec_push(&ftrace_args_buffer(args)->no_graph, value);
-	return 0;
-}
-
-ON(ftrace_on_option)
-{
-	(void)o;
-	(void)unset;
-	(void)e;
-	vec_push(&ftrace_args_buffer(args)->options, value);
-	return 0;
-}
-
-ON(ftrace_on_clock)
-{
-	(void)o;
-	(void)unset;
-	(void)e;
-	ftrace_args_buffer(args)->clock = value;
-	return 0;
-}
-
-ON(ftrace_on_mask)
-{
-	(void)o;
-	(void)unset;
-	(void)e;
-	/* -1: all of them, as without it */
-	ftrace_args_buffer(args)->cpumask = strcmp(value, "-1") == 0 ? NULL : value;
-	return 0;
-}
-
-ON(ftrace_on_module)
-{
-	(void)o;
-	(void)unset;
-	(void)e;
-	ftrace_args_buffer(args)->module = value;
+	if (strcmp(o->name, "plugin") == 0)
+		a->any_option = true;
+	/* a mask of -1: all of them, as without it */
+	if (strcmp(o->name, "cpumask") == 0 && strcmp(value, "-1") == 0)
+		value = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(buffer_texts); i++)
+		if (strcmp(o->name, buffer_texts[i].name) != 0)
+			continue;
+		else if (buffer_texts[i].text)
+			*(const char **)(b + buffer_texts[i].text) = value;
+		else
+			vec_push((ftrace_names_list *)(b + buffer_texts[i].list), value);
 	return 0;
 }
 
@@ -162,8 +112,6 @@ ON(ftrace_on_size)
 {
 	uint64_t kb;
 
-	(void)o;
-	(void)unset;
 	if (!str_size(value, 1024, &kb) || kb < 1024)
 		return err_set(e, EINVAL, "-b wants kilobytes, not '%s'", value);
 	ftrace_args_buffer(args)->size_kb = kb / 1024;
@@ -175,9 +123,6 @@ ON(ftrace_on_buffer)
 	struct ftrace_args *a = args;
 	struct ftrace_buffer_opt *b;
 
-	(void)o;
-	(void)unset;
-	(void)e;
 	a->any_option = true;
 	/* the first one may have been left empty: then there is no other */
 	if (a->o.buffers.n == 1 && !a->o.buffers.data[0].name && !a->o.buffers.data[0].events.n &&
@@ -219,8 +164,6 @@ static int ftrace_opts_add_pid(void *ctx, const char *part, size_t n)
 
 ON(ftrace_on_pid)
 {
-	(void)o;
-	(void)unset;
 	return str_split(value, ',', ftrace_opts_add_pid, &(struct pids_of){ args, e });
 }
 
@@ -228,10 +171,6 @@ ON(ftrace_on_negate)
 {
 	struct ftrace_args *a = args;
 
-	(void)o;
-	(void)value;
-	(void)unset;
-	(void)e;
 	a->negate = true;
 	return 0;
 }
@@ -241,8 +180,6 @@ ON(ftrace_on_depth)
 	struct ftrace_args *a = args;
 	uint64_t n;
 
-	(void)o;
-	(void)unset;
 	if (!str_u64(value, &n) || n > 1000)
 		return err_set(e, EINVAL, "--max-graph-depth wants a number, not '%s'", value);
 	a->o.max_depth = (int)n;
@@ -251,17 +188,11 @@ ON(ftrace_on_depth)
 
 ON(ftrace_on_remote)
 {
-	(void)value;
-	(void)unset;
-	(void)args;
-	if (o->letter)
-		err_set(e, EOPNOTSUPP,
-			"-%c: kymo has no remote recording yet: it traces this machine only",
-			o->letter);
-	else
-		err_set(e, EOPNOTSUPP,
-			"--%s: kymo has no remote recording yet: it traces this machine only",
-			o->name);
+	const char letter[2] = { (char)o->letter };
+
+	err_set(e, EOPNOTSUPP,
+		"%s%s: kymo has no remote recording yet: it traces this machine only",
+		*letter ? "-" : "--", *letter ? letter : o->name);
 	return err_hint(
 		e, "run kymo ftrace record there and copy the file, or pipe what stream prints: "
 		   "ssh HOST kymo ftrace stream -e EVENT");

@@ -32,10 +32,8 @@ struct ftrace_args {
 };
 
 /* With these a command's table is made; its args begin with struct ftrace_args as member t. */
-opt_fn ftrace_on_event, ftrace_on_filter, ftrace_on_trigger, ftrace_on_tracer, ftrace_on_function,
-	ftrace_on_notrace, ftrace_on_graph, ftrace_on_graph_notrace, ftrace_on_option,
-	ftrace_on_clock, ftrace_on_mask, ftrace_on_size, ftrace_on_buffer, ftrace_on_pid,
-	ftrace_on_module, ftrace_on_negate, ftrace_on_depth, ftrace_on_remote;
+opt_fn ftrace_on_event, ftrace_on_filter, ftrace_on_trigger, ftrace_on_text, ftrace_on_size,
+	ftrace_on_buffer, ftrace_on_pid, ftrace_on_negate, ftrace_on_depth, ftrace_on_remote;
 
 #define FTRACE_OPTS                                                                                \
 	OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, ftrace_on_event,                         \
@@ -43,23 +41,23 @@ opt_fn ftrace_on_event, ftrace_on_filter, ftrace_on_trigger, ftrace_on_tracer, f
 		OPT_FN('f', "filter", "FILTER", ftrace_on_filter, "of the -e before, only those"), \
 		OPT_FN('R', "trigger", "TRIGGER", ftrace_on_trigger,                               \
 		       "what the -e before sets off: traceoff, stacktrace, snapshot, hist:..."),   \
-		OPT_FN('p', "plugin", "TRACER", ftrace_on_tracer,                                  \
+		OPT_FN('p', "plugin", "TRACER", ftrace_on_text,                                    \
 		       "a tracer: function, function_graph, ... (kymo ftrace list -t)"),           \
-		OPT_FN('l', "function", "FUNC", ftrace_on_function,                                \
+		OPT_FN('l', "function", "FUNC", ftrace_on_text,                                    \
 		       "only these functions (pattern; FUNC:traceoff:N and other commands too)"),  \
-		OPT_FN('n', "notrace", "FUNC", ftrace_on_notrace, "not these functions"),          \
-		OPT_FN('g', "graph-function", "FUNC", ftrace_on_graph,                             \
+		OPT_FN('n', "notrace", "FUNC", ftrace_on_text, "not these functions"),             \
+		OPT_FN('g', "graph-function", "FUNC", ftrace_on_text,                              \
 		       "function_graph: only what these functions call"),                          \
-		OPT_FN(0, "graph-notrace", "FUNC", ftrace_on_graph_notrace,                        \
+		OPT_FN(0, "graph-notrace", "FUNC", ftrace_on_text,                                 \
 		       "function_graph: not what these call"),                                     \
-		OPT_FN(0, "module", "MODULE", ftrace_on_module, "only functions of this module"),  \
+		OPT_FN(0, "module", "MODULE", ftrace_on_text, "only functions of this module"),    \
 		OPT_FN(0, "max-graph-depth", "N", ftrace_on_depth,                                 \
 		       "function_graph: so many calls deep"),                                      \
-		OPT_FN('O', "option", "NAME", ftrace_on_option,                                    \
+		OPT_FN('O', "option", "NAME", ftrace_on_text,                                      \
 		       "set a trace option; noNAME clears it"),                                    \
-		OPT_FN('C', "clock", "CLOCK", ftrace_on_clock,                                     \
+		OPT_FN('C', "clock", "CLOCK", ftrace_on_text,                                      \
 		       "the clock of the stamps: local, global, mono, boot ..."),                  \
-		OPT_FN('M', "cpumask", "MASK", ftrace_on_mask, "only these CPUs, as hex mask"),    \
+		OPT_FN('M', "cpumask", "MASK", ftrace_on_text, "only these CPUs, as hex mask"),    \
 		OPT_FN('b', "buffer-size", "KB", ftrace_on_size, "size of each CPU's buffer"),     \
 		OPT_FN('B', "buffer", "NAME", ftrace_on_buffer,                                    \
 		       "an instance of this name; what follows is for it"),                        \

@@ -26,8 +26,6 @@ static int on_hook(const struct opt *o, const char *value, bool unset, void *arg
 {
 	args_t *a = args;
 
-	(void)o;
-	(void)unset;
 	vec_push(&a->t.hooks, value);
 	a->t.any_option = true;
 	return ftrace_args_hook(&a->t, value, e);

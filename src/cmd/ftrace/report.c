@@ -17,9 +17,6 @@ static int on_input(const struct opt *o, const char *value, bool unset, void *ar
 {
 	args_t *a = args;
 
-	(void)o;
-	(void)unset;
-	(void)e;
 	vec_push(&a->inputs, (struct ftrace_report_input){ .path = value });
 	return 0;
 }
@@ -28,9 +25,6 @@ static int on_filter(const struct opt *o, const char *value, bool unset, void *a
 {
 	args_t *a = args;
 
-	(void)o;
-	(void)unset;
-	(void)e;
 	vec_push(&a->filters, (struct ftrace_report_filter){ value, a->negate });
 	return 0;
 }
@@ -44,8 +38,6 @@ static int on_list(const struct opt *o, const char *value, bool unset, void *arg
 								      : &a->comms;
 	char *all = *list ? mem_printf("%s,%s", *list, value) : mem_strdup(value);
 
-	(void)unset;
-	(void)e;
 	free(*list);
 	*list = all;
 	return 0;
@@ -59,8 +51,6 @@ static int on_verbose(const struct opt *o, const char *value, bool unset, void *
 	args_t *a = args;
 	uint64_t level = 4;
 
-	(void)o;
-	(void)unset;
 	if (value && !str_u64(value, &level))
 		for (level = 0; level < ARRAY_SIZE(names) && strcmp(value, names[level]) != 0;)
 			level++;
@@ -75,7 +65,6 @@ static int on_time(const struct opt *o, const char *value, bool unset, void *arg
 	args_t *a = args;
 	int64_t v;
 
-	(void)unset;
 	if (!str_i64(value, &v))
 		return err_set(e, EINVAL, "--%s wants a number, not '%s'", o->name, value);
 	if (strcmp(o->name, "ts-offset") == 0) {

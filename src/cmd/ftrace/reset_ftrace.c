@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cmd/command.h"
+#include "cmd/ftrace/ftrace.h"
 #include "live/ftrace/ftrace.h"
 
 struct args {
@@ -54,15 +55,12 @@ static int reset_ftrace_run(void *args, int argc, char **argv, struct err *e)
 	long busy = running();
 	int r;
 
-	(void)argv;
 	if (argc)
 		return err_set(e, EINVAL, "what is '%s'? reset-ftrace takes options only", argv[0]);
 	if (!root)
 		return -ENOENT;
-	if (geteuid() != 0) {
-		err_set(e, EPERM, "this is for root");
-		return err_hint(e, "run it with sudo");
-	}
+	if (ftrace_for_root(e) < 0)
+		return -EPERM;
 	if (busy && !a->force) {
 		err_set(e, EBUSY, "kymo is tracing, as process %ld", busy);
 		return err_hint(e, "end it with kill %ld, or add -f", busy);

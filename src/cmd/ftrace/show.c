@@ -141,9 +141,6 @@ static int on_file(const struct opt *o, const char *value, bool unset, void *arg
 		{ "readme", "README" },
 	};
 
-	(void)value;
-	(void)unset;
-	(void)e;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (strcmp(o->name, files[i].option) == 0)
 			((args_t *)args)->file = files[i].file;
@@ -203,7 +200,6 @@ static int run_show(void *args, int argc, char **argv, struct err *e)
 	AUTO_FREE char *path = NULL, *event = NULL;
 	const char *name = a->pipe ? "trace_pipe" : a->snapshot ? "snapshot" : "trace";
 
-	(void)argv;
 	if (argc)
 		return err_set(e, EINVAL, "what is '%s'? show takes options only", argv[0]);
 	if (!dir)
@@ -343,8 +339,6 @@ static int run_stat(void *args, int argc, char **argv, struct err *e)
 	AUTO_FREE char *instances = root ? mem_printf("%s/instances", root) : NULL;
 	struct file_names names = { 0 };
 
-	(void)argc;
-	(void)argv;
 	if (!root)
 		return -ENOENT;
 	if (a->buffer) {

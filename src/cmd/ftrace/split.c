@@ -30,8 +30,6 @@ static int on_cpu(const struct opt *o, const char *value, bool unset, void *args
 	args_t *a = args;
 	uint64_t v;
 
-	(void)o;
-	(void)unset;
 	if (!str_u64(value, &v) || v > 65535)
 		return err_set(e, EINVAL, "-C wants the number of a CPU, not '%s'", value);
 	a->cpu = (int)v;

@@ -19,15 +19,7 @@
 
 #define LIMIT (256u << 20)
 
-static void add_u32(struct strbuf *b, uint32_t v)
-{
-	strbuf_add(b, (const char *)&v, sizeof(v));
-}
-
-static void add_u64(struct strbuf *b, uint64_t v)
-{
-	strbuf_add(b, (const char *)&v, sizeof(v));
-}
+#define ADD(b, type, v) strbuf_add(b, (const char *)&(type){ v }, sizeof(type))
 
 /* A file's content behind its size; false when it cannot be read. */
 static bool ftrace_about_add_file(struct strbuf *b, const char *path)
@@ -37,7 +29,7 @@ static bool ftrace_about_add_file(struct strbuf *b, const char *path)
 
 	if (file_read(path, LIMIT, &text, &n) < 0)
 		return false;
-	add_u64(b, n);
+	ADD(b, uint64_t, n);
 	strbuf_add(b, text, n);
 	return true;
 }
@@ -98,7 +90,7 @@ static void ftrace_formats(const char *root, struct strbuf *b)
 			n += ftrace_about_add_file(&all, path);
 		}
 	file_names_free(&names);
-	add_u32(b, n);
+	ADD(b, uint32_t, n);
 	strbuf_add(b, strbuf_str(&all), all.n);
 	strbuf_free(&all);
 }
@@ -109,7 +101,6 @@ static int ftrace_about_add_name(void *ctx, const char *system, const char *even
 {
 	AUTO_FREE char *name = mem_printf("%s:%s", system, event);
 
-	(void)e;
 	if (strcmp(system, "ftrace") != 0)
 		strtab_add(ctx, name);
 	return 0;
@@ -167,25 +158,17 @@ static void event_formats(const struct ftrace *f, struct strbuf *b)
 		if (count) {
 			strbuf_add(&all, first, n);
 			strbuf_add(&all, "", 1);
-			add_u32(&all, count);
+			ADD(&all, uint32_t, count);
 			strbuf_add(&all, formats.data, formats.n);
 			systems++;
 		}
 		strbuf_free(&formats);
 	}
-	add_u32(b, systems);
+	ADD(b, uint32_t, systems);
 	strbuf_add(b, strbuf_str(&all), all.n);
 	strbuf_free(&all);
 	free(sorted);
 	strtab_free(&names);
-}
-
-static const char *const_printf(const char *fmt, const char *a, const char *b, const char *c)
-{
-	static char text[512];
-
-	snprintf(text, sizeof(text), fmt, a, b, c);
-	return text;
 }
 
 int ftrace_about(const struct ftrace *f, struct tracedat_out *o, struct err *e)
@@ -208,12 +191,13 @@ int ftrace_about(const struct ftrace *f, struct tracedat_out *o, struct err *e)
 	o->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	o->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	o->tool = "kymo " KYMO_VERSION;
+	o->uname = "";
 	if (uname(&u) == 0) {
-		AUTO_FREE char *two = mem_printf("%s %s", u.sysname, u.nodename);
+		static char text[sizeof(u)];
 
-		o->uname = const_printf("%s %s %s", two, u.release, u.machine);
-	} else {
-		o->uname = "";
+		snprintf(text, sizeof(text), "%s %s %s %s", u.sysname, u.nodename, u.release,
+			 u.machine);
+		o->uname = text;
 	}
 	if (getrandom(&o->trace_id, sizeof(o->trace_id), 0) < 0)
 		o->trace_id = (uint64_t)time(NULL);

@@ -10,12 +10,6 @@
 #include "live/ftrace/ftrace.h"
 #include "store/tracedat/write.h"
 
-struct ftrace_lost {
-	uint32_t cpu;
-	const char *buffer;
-	uint64_t n; /* overrun, commit overrun and dropped */
-};
-
 /* Texts of the machine and of the events that f traces. f may have no buffers: all events then. */
 int ftrace_about(const struct ftrace *f, struct tracedat_out *o, struct err *e);
 /* The kernel's statistics of one CPU, and how many events it lost. */

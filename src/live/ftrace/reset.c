@@ -83,7 +83,6 @@ static int reset_event(void *ctx, const char *system, const char *event, struct 
 	AUTO_FREE char *trigger =
 		mem_printf("%s/events/%s/%s/trigger", (const char *)ctx, system, event);
 
-	(void)e;
 	if (access(trigger, F_OK) == 0)
 		remove_triggers(trigger);
 	return 0;

@@ -16,11 +16,10 @@
 #define MAX_PROCESSES (1u << 20)
 #define MAX_HOOKS 256u
 
-static void sized_text(struct reader *r, struct cut *c, uint64_t size, const char **text, size_t *n)
+static void sized_text(struct cut *c, uint64_t size, const char **text, size_t *n)
 {
 	const uint8_t *p = cut_bytes(c, size);
 
-	(void)r;
 	if (p && size) {
 		*text = (const char *)p;
 		*n = (size_t)size;
@@ -34,7 +33,7 @@ void head_pages(struct reader *r, struct cut *c)
 
 	if (strcmp(cut_str(c), "header_page") != 0)
 		c->bad = true;
-	sized_text(r, c, cut_u64(c), &text, &n);
+	sized_text(c, cut_u64(c), &text, &n);
 	if (text)
 		ringbuf_layout_parse(&r->t.layout, text, n);
 	if (strcmp(cut_str(c), "header_event") != 0)
@@ -72,7 +71,7 @@ static void formats_of(struct reader *r, struct cut *c, const char *system)
 		const char *text = NULL;
 		size_t size = 0;
 
-		sized_text(r, c, cut_u64(c), &text, &size);
+		sized_text(c, cut_u64(c), &text, &size);
 		if (text)
 			add_format(r, system, text, size);
 	}
@@ -91,19 +90,19 @@ void head_events(struct reader *r, struct cut *c)
 		formats_of(r, c, arena_strdup(&r->trace.arena, cut_str(c)));
 }
 
-void head_kallsyms(struct reader *r, struct cut *c)
+static void head_kallsyms(struct reader *r, struct cut *c)
 {
-	sized_text(r, c, cut_u32(c), &r->trace.info.kallsyms, &r->trace.info.kallsyms_size);
+	sized_text(c, cut_u32(c), &r->trace.info.kallsyms, &r->trace.info.kallsyms_size);
 }
 
-void head_printk(struct reader *r, struct cut *c)
+static void head_printk(struct reader *r, struct cut *c)
 {
-	sized_text(r, c, cut_u32(c), &r->t.printk, &r->t.printk_size);
+	sized_text(c, cut_u32(c), &r->t.printk, &r->t.printk_size);
 }
 
-void head_cmdlines(struct reader *r, struct cut *c)
+static void head_cmdlines(struct reader *r, struct cut *c)
 {
-	sized_text(r, c, cut_u64(c), &r->t.cmdlines, &r->t.cmdlines_size);
+	sized_text(c, cut_u64(c), &r->t.cmdlines, &r->t.cmdlines_size);
 }
 
 static const char *option_text(struct reader *r, const uint8_t *data, uint32_t size)
@@ -112,7 +111,7 @@ static const char *option_text(struct reader *r, const uint8_t *data, uint32_t s
 			     strnlen((const char *)data, size));
 }
 
-struct tracedat_buffer *head_buffer(struct reader *r, const char *name, const char *clock)
+static struct tracedat_buffer *head_buffer(struct reader *r, const char *name, const char *clock)
 {
 	struct tracedat_buffer *b;
 
@@ -239,7 +238,7 @@ static void data6(struct reader *r, struct cut *c, struct tracedat_buffer *b, ui
 	}
 	if (!clock)
 		return;
-	sized_text(r, c, cut_u64(c), &text, &n);
+	sized_text(c, cut_u64(c), &text, &n);
 	if (text && n < 4096)
 		b->clock = tracedat_head_clock_name(r, text, n);
 }
@@ -368,7 +367,7 @@ static void thread_groups(struct reader *r, uint64_t offset)
 	struct cut c = reader_section(r, offset, TRACEDAT_SAVED_TGIDS);
 
 	if (!c.bad)
-		sized_text(r, &c, cut_u64(&c), &r->t.tgids, &r->t.tgids_size);
+		sized_text(&c, cut_u64(&c), &r->t.tgids, &r->t.tgids_size);
 }
 
 /* kymo writes the thread groups behind the names of threads, without an option (see the writer). */

@@ -50,8 +50,6 @@ void reader_close(struct source *s);
 struct cut reader_cut(const struct reader *r, uint64_t offset);
 /* As tracedat_raw_section(). */
 struct cut reader_section(struct reader *r, uint64_t offset, uint16_t want);
-/* Unpack one block; NULL when it cannot be done. */
-const uint8_t *unpack_block(struct reader *r, const uint8_t *in, uint32_t packed, uint32_t size);
 /* Unpack a CPU's pages; what can be had of them. */
 void unpack_cpu(struct reader *r, struct tracedat_cpu *cpu);
 
@@ -60,12 +58,8 @@ int head7_read(struct reader *r, struct cut *c, struct err *e);
 void head_pages(struct reader *r, struct cut *c);
 void head_ftrace(struct reader *r, struct cut *c);
 void head_events(struct reader *r, struct cut *c);
-void head_kallsyms(struct reader *r, struct cut *c);
-void head_printk(struct reader *r, struct cut *c);
-void head_cmdlines(struct reader *r, struct cut *c);
 /* An option that both versions have. */
 void head_option(struct reader *r, unsigned id, const uint8_t *data, uint32_t size);
-struct tracedat_buffer *head_buffer(struct reader *r, const char *name, const char *clock);
 
 /* A record's number of its format, and its thread; false when it is too short for them. */
 bool tracedat_head(const struct tracedat *t, const struct ringbuf_record *r, uint16_t *id,

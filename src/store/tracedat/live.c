@@ -104,7 +104,6 @@ static int tracedat_live_poll(struct source *s, bool all, event_fn *fn, void *ct
 	struct live_lane *lane;
 	int answer = 0;
 
-	(void)e;
 	drop_pages(l);
 	take_pages(l);
 	while (answer == 0 && (lane = tracedat_live_earliest(l)) && lane->rec.r.time <= until) {

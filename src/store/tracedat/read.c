@@ -307,7 +307,6 @@ int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx,
 {
 	const struct reader *r = reader_of(s);
 
-	(void)e;
 	if (r->graph)
 		return tracedat_read(r, chunk, UINT32_MAX, SUMS, fn, ctx);
 	for (size_t i = 0; i < r->buffers.n; i++) {
@@ -322,6 +321,5 @@ int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx,
 
 int tracedat_read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e)
 {
-	(void)e;
 	return tracedat_read(reader_of(s), SIZE_MAX, UINT32_MAX, all ? ALL : SAMPLES, fn, ctx);
 }

@@ -67,7 +67,8 @@ static uint64_t commit_word(const struct ringbuf_layout *l, const uint8_t *page)
 				   : ringbuf_u32(l, page + l->commit_at);
 }
 
-size_t ringbuf_used(const struct ringbuf_layout *l, const uint8_t *page, size_t size)
+/* The bytes in use of a page of size bytes, its header included; 0 when that makes no sense. */
+static size_t ringbuf_used(const struct ringbuf_layout *l, const uint8_t *page, size_t size)
 {
 	uint64_t commit;
 

@@ -44,8 +44,6 @@ struct ringbuf {
 	bool bad;	/* the page was damaged */
 };
 
-/* The bytes in use of a page of size bytes, its header included; 0 when that makes no sense. */
-size_t ringbuf_used(const struct ringbuf_layout *l, const uint8_t *page, size_t size);
 /* Start on a page. False when its header makes no sense, or it is empty. */
 bool ringbuf_start(struct ringbuf *r, const uint8_t *page, size_t size);
 /* False at the end of the page. */

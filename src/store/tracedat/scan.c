@@ -46,7 +46,6 @@ static int walk_cpu(void *ctx, size_t i, unsigned worker)
 	uint32_t page = j->buffer->page_size;
 	const uint8_t *done = j->cpu->data;
 
-	(void)worker;
 	j->count = mem_alloc(IDS * sizeof(*j->count));
 	for (uint64_t at = 0; at < j->cpu->size; at += page) {
 		uint64_t left = j->cpu->size - at;
@@ -326,7 +325,6 @@ int scan_pages(struct reader *r, struct err *e)
 	struct trace_part *parts;
 	unsigned n_cpus = 0;
 
-	(void)e;
 	find_common(r);
 	parts = arena_alloc(&r->trace.arena, (r->buffers.n + 1) * sizeof(*parts));
 	vec_each (&r->buffers, b) {

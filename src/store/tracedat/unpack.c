@@ -34,7 +34,9 @@ static bool too_much(struct reader *r, uint32_t packed, uint32_t size)
 	return false;
 }
 
-const uint8_t *unpack_block(struct reader *r, const uint8_t *in, uint32_t packed, uint32_t size)
+/* One block; NULL when it cannot be done. */
+static const uint8_t *unpack_block(struct reader *r, const uint8_t *in, uint32_t packed,
+				   uint32_t size)
 {
 	uint8_t *out;
 

@@ -62,20 +62,7 @@ static void tracedat_write_put(struct writer *w, const void *data, size_t n)
 	w->at += n;
 }
 
-static void put_u16(struct writer *w, uint16_t v)
-{
-	tracedat_write_put(w, &v, sizeof(v));
-}
-
-static void put_u32(struct writer *w, uint32_t v)
-{
-	tracedat_write_put(w, &v, sizeof(v));
-}
-
-static void put_u64(struct writer *w, uint64_t v)
-{
-	tracedat_write_put(w, &v, sizeof(v));
-}
+#define PUT(w, type, v) tracedat_write_put(w, &(type){ v }, sizeof(type))
 
 static void patch_u64(struct writer *w, uint64_t at, uint64_t v)
 {
@@ -94,20 +81,7 @@ static void pad_to(struct writer *w, uint32_t size)
 	}
 }
 
-static void add_u16(struct strbuf *b, uint16_t v)
-{
-	strbuf_add(b, (const char *)&v, sizeof(v));
-}
-
-static void add_u32(struct strbuf *b, uint32_t v)
-{
-	strbuf_add(b, (const char *)&v, sizeof(v));
-}
-
-static void add_u64(struct strbuf *b, uint64_t v)
-{
-	strbuf_add(b, (const char *)&v, sizeof(v));
-}
+#define ADD(b, type, v) strbuf_add(b, (const char *)&(type){ v }, sizeof(type))
 
 static void tracedat_write_add_text(struct strbuf *b, const char *s)
 {
@@ -116,8 +90,8 @@ static void tracedat_write_add_text(struct strbuf *b, const char *s)
 
 static void add_option(struct strbuf *b, uint16_t id, const void *data, size_t n)
 {
-	add_u16(b, id);
-	add_u32(b, (uint32_t)n);
+	ADD(b, uint16_t, id);
+	ADD(b, uint32_t, (uint32_t)n);
 	strbuf_add(b, data, n);
 }
 
@@ -159,6 +133,16 @@ static size_t pack(struct writer *w, const void *data, size_t n)
 	return done;
 }
 
+/* A compressed piece behind its two sizes. */
+static void put_packed(struct writer *w, const void *data, size_t n)
+{
+	size_t packed = pack(w, data, n);
+
+	PUT(w, uint32_t, (uint32_t)packed);
+	PUT(w, uint32_t, (uint32_t)n);
+	tracedat_write_put(w, w->scratch.data, packed);
+}
+
 /* --- pages --- */
 
 /* The next piece of a file of pages; 0 at its end, or when that failed. */
@@ -193,16 +177,11 @@ static uint32_t put_range(struct writer *w, const struct tracedat_out_buffer *b,
 
 	while ((n = read_pages(w, b, fd, at, size, buf, step)) > 0) {
 		at += n;
-		if (w->packed) {
-			size_t packed = pack(w, buf, n);
-
-			put_u32(w, (uint32_t)packed);
-			put_u32(w, (uint32_t)n);
-			tracedat_write_put(w, w->scratch.data, packed);
-			chunks++;
-		} else {
+		if (w->packed)
+			put_packed(w, buf, n);
+		else
 			tracedat_write_put(w, buf, n);
-		}
+		chunks += w->packed;
 	}
 	return chunks;
 }
@@ -216,7 +195,7 @@ static void put_cpu(struct writer *w, const struct tracedat_out_buffer *b,
 	pad_to(w, w->o->page_size);
 	*offset = w->at;
 	if (w->packed)
-		put_u32(w, 0);
+		PUT(w, uint32_t, 0);
 	chunks = c->older_fd >= 0 ? put_range(w, b, c->older_fd, c->older_size) : 0;
 	chunks += c->fd >= 0 ? put_range(w, b, c->fd, c->size) : 0;
 	*size = w->at - *offset;
@@ -237,7 +216,7 @@ static bool tracedat_write_empty(const struct tracedat_out_cpu *c)
 
 static void put_sized32(struct writer *w, const struct strbuf *b)
 {
-	put_u32(w, (uint32_t)b->n);
+	PUT(w, uint32_t, (uint32_t)b->n);
 	tracedat_write_put(w, strbuf_str(b), b->n);
 }
 
@@ -292,8 +271,8 @@ static uint64_t table6(struct writer *w)
 	tracedat_write_put(w, "flyrecord", 10);
 	at = w->at;
 	for (uint32_t i = 0; i < w->o->n_cpus * 2; i++)
-		put_u64(w, 0);
-	put_u64(w, strlen(w->o->clocks));
+		PUT(w, uint64_t, 0);
+	PUT(w, uint64_t, strlen(w->o->clocks));
 	tracedat_write_put(w, w->o->clocks, strlen(w->o->clocks));
 	return at;
 }
@@ -323,9 +302,9 @@ static void write6(struct writer *w)
 	tracedat_write_put(w, strbuf_str(&o->formats), o->formats.n);
 	put_sized32(w, &o->kallsyms);
 	put_sized32(w, &o->printk);
-	put_u64(w, o->cmdlines.n);
+	PUT(w, uint64_t, o->cmdlines.n);
 	tracedat_write_put(w, strbuf_str(&o->cmdlines), o->cmdlines.n);
-	put_u32(w, o->n_cpus);
+	PUT(w, uint32_t, o->n_cpus);
 	if (o->n_buffers && o->buffers[0].text) {
 		tracedat_write_put(w, "latency  ", 10);
 		tracedat_write_put(w, strbuf_str(o->buffers[0].text), o->buffers[0].text->n);
@@ -337,12 +316,12 @@ static void write6(struct writer *w)
 	for (size_t i = 1; i < o->n_buffers; i++) {
 		AUTO_STRBUF one = { 0 };
 
-		add_u64(&one, 0);
+		ADD(&one, uint64_t, 0);
 		tracedat_write_add_text(&one, o->buffers[i].name);
 		add_option(&opts, TRACEDAT_BUFFER, one.data, one.n);
 	}
 	tracedat_write_put(w, opts.data, opts.n);
-	put_u16(w, TRACEDAT_DONE);
+	PUT(w, uint16_t, TRACEDAT_DONE);
 	for (size_t i = 0; i < o->n_buffers; i++) {
 		if (i) {
 			/* an option of 6 bytes, then the offset, then the name */
@@ -365,18 +344,25 @@ static uint32_t described(struct writer *w, const char *what)
 	return at;
 }
 
+/* Of that size, or 0 where it is not known yet. */
+static void section_head(struct writer *w, uint16_t id, bool packed, const char *what,
+			 uint64_t size)
+{
+	PUT(w, uint16_t, id);
+	PUT(w, uint16_t, packed ? TRACEDAT_COMPRESSED : 0);
+	PUT(w, uint32_t, described(w, what));
+	PUT(w, uint64_t, size);
+}
+
 static void section(struct writer *w, uint16_t id, const char *what, const void *data, size_t n)
 {
 	bool packed = w->packed && id != TRACEDAT_DONE;
 	size_t size = packed ? pack(w, data, n) : n;
 
-	put_u16(w, id);
-	put_u16(w, packed ? TRACEDAT_COMPRESSED : 0);
-	put_u32(w, described(w, what));
-	put_u64(w, packed ? size + 8 : size);
+	section_head(w, id, packed, what, packed ? size + 8 : size);
 	if (packed) {
-		put_u32(w, (uint32_t)size);
-		put_u32(w, (uint32_t)n);
+		PUT(w, uint32_t, (uint32_t)size);
+		PUT(w, uint32_t, (uint32_t)n);
 	}
 	tracedat_write_put(w, packed ? w->scratch.data : data, size);
 }
@@ -390,27 +376,22 @@ static void linked(struct writer *w, uint16_t id, const char *what, const struct
 	add_option(&w->options, id, &at, sizeof(at));
 }
 
+/* No option leads to thread groups: trace-cmd up to 3.1 complains of one. They are found behind the
+ * names. */
 static void linked_text(struct writer *w, uint16_t id, const char *what, const struct strbuf *text,
 			bool wide)
 {
 	AUTO_STRBUF b = { 0 };
 
 	if (wide)
-		add_u64(&b, text->n);
+		ADD(&b, uint64_t, text->n);
 	else
-		add_u32(&b, (uint32_t)text->n);
+		ADD(&b, uint32_t, (uint32_t)text->n);
 	strbuf_add(&b, strbuf_str(text), text->n);
-	linked(w, id, what, &b);
-}
-
-/* No option leads to it: trace-cmd up to 3.1 complains of one. It is found behind the names. */
-static void thread_groups(struct writer *w, const struct strbuf *text)
-{
-	AUTO_STRBUF b = { 0 };
-
-	add_u64(&b, text->n);
-	strbuf_add(&b, strbuf_str(text), text->n);
-	section(w, TRACEDAT_SAVED_TGIDS, "saved tgids", b.data, b.n);
+	if (id == TRACEDAT_SAVED_TGIDS)
+		section(w, id, what, b.data, b.n);
+	else
+		linked(w, id, what, &b);
 }
 
 /* All options that were collected; returns where the offset of the next ones goes. */
@@ -430,21 +411,12 @@ static void text7(struct writer *w, const struct strbuf *text)
 {
 	uint64_t begin;
 
-	put_u16(w, TRACEDAT_BUFFER_TEXT);
-	put_u16(w, w->packed ? TRACEDAT_COMPRESSED : 0);
-	put_u32(w, described(w, "buffer latency"));
-	put_u64(w, 0);
+	section_head(w, TRACEDAT_BUFFER_TEXT, w->packed, "buffer latency", 0);
 	begin = w->at;
 	if (w->packed)
-		put_u32(w, (uint32_t)((text->n + CHUNK - 1) / CHUNK));
-	for (size_t at = 0; at < text->n && w->packed; at += CHUNK) {
-		size_t n = text->n - at < CHUNK ? text->n - at : CHUNK;
-		size_t packed = pack(w, text->data + at, n);
-
-		put_u32(w, (uint32_t)packed);
-		put_u32(w, (uint32_t)n);
-		tracedat_write_put(w, w->scratch.data, packed);
-	}
+		PUT(w, uint32_t, (uint32_t)((text->n + CHUNK - 1) / CHUNK));
+	for (size_t at = 0; at < text->n && w->packed; at += CHUNK)
+		put_packed(w, text->data + at, text->n - at < CHUNK ? text->n - at : CHUNK);
 	if (!w->packed)
 		tracedat_write_put(w, strbuf_str(text), text->n);
 	patch_u64(w, begin - 8, w->at - begin);
@@ -455,7 +427,7 @@ static void buffer7(struct writer *w, const struct tracedat_out_buffer *b)
 	AUTO_STRBUF opt = { 0 };
 	uint64_t at = w->at, begin;
 
-	add_u64(&opt, at);
+	ADD(&opt, uint64_t, at);
 	tracedat_write_add_text(&opt, b->name);
 	tracedat_write_add_text(&opt, b->clock);
 	if (b->text) {
@@ -463,21 +435,18 @@ static void buffer7(struct writer *w, const struct tracedat_out_buffer *b)
 		add_option(&w->options, TRACEDAT_BUFFER_TEXT, opt.data, opt.n);
 		return;
 	}
-	add_u32(&opt, b->page_size);
-	add_u32(&opt, (uint32_t)b->n_cpus);
-	put_u16(w, TRACEDAT_BUFFER);
-	put_u16(w, w->packed ? TRACEDAT_COMPRESSED : 0);
-	put_u32(w, described(w, "buffer flyrecord"));
-	put_u64(w, 0);
+	ADD(&opt, uint32_t, b->page_size);
+	ADD(&opt, uint32_t, (uint32_t)b->n_cpus);
+	section_head(w, TRACEDAT_BUFFER, w->packed, "buffer flyrecord", 0);
 	begin = w->at;
 	for (size_t i = 0; i < b->n_cpus && !w->failed; i++) {
 		uint64_t offset = 0, size = 0;
 
 		if (!tracedat_write_empty(&b->cpus[i]))
 			put_cpu(w, b, &b->cpus[i], &offset, &size);
-		add_u32(&opt, b->cpus[i].cpu);
-		add_u64(&opt, offset);
-		add_u64(&opt, size);
+		ADD(&opt, uint32_t, b->cpus[i].cpu);
+		ADD(&opt, uint64_t, offset);
+		ADD(&opt, uint64_t, size);
 	}
 	patch_u64(w, begin - 8, w->at - begin);
 	add_option(&w->options, TRACEDAT_BUFFER, opt.data, opt.n);
@@ -492,7 +461,7 @@ static void write7(struct writer *w)
 	tracedat_write_put(w, "1", strcmp(o->compression, "none") == 0 ? 0 : 1);
 	tracedat_write_put(w, "", 1);
 	first = w->at;
-	put_u64(w, 0);
+	PUT(w, uint64_t, 0);
 	linked(w, TRACEDAT_HEADER_INFO, "headers", &o->header);
 	linked(w, TRACEDAT_FTRACE_EVENTS, "ftrace events", &o->ftrace);
 	linked(w, TRACEDAT_EVENT_FORMATS, "event formats", &o->formats);
@@ -500,7 +469,7 @@ static void write7(struct writer *w)
 	linked_text(w, TRACEDAT_PRINTK, "printk", &o->printk, false);
 	linked_text(w, TRACEDAT_CMDLINES, "command lines", &o->cmdlines, true);
 	if (o->tgids.n)
-		thread_groups(w, &o->tgids);
+		linked_text(w, TRACEDAT_SAVED_TGIDS, "saved tgids", &o->tgids, true);
 	common_options(w, &w->options);
 	add_option(&w->options, TRACEDAT_CPUCOUNT, &o->n_cpus, 4);
 	patch_u64(w, first, w->at);
@@ -557,7 +526,7 @@ int tracedat_write(const char *path, const struct tracedat_out *o, struct err *e
 	tracedat_write_put(&w, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
 	tracedat_write_put(&w, o->version == 6 ? "6" : "7", 2);
 	tracedat_write_put(&w, start, 2);
-	put_u32(&w, o->page_size);
+	PUT(&w, uint32_t, o->page_size);
 	if (o->version == 6)
 		write6(&w);
 	else

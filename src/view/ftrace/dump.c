@@ -71,29 +71,27 @@ static void dump_events(struct dump *d, struct cut *c)
 	}
 }
 
+static void dump_sized(struct dump *d, struct cut *c, unsigned item, const char *what, bool wide)
+{
+	uint64_t size = wide ? cut_u64(c) : cut_u32(c);
+
+	DUMP(d, SUMMARY | item, "\t[%s, %" PRIu64 " bytes]\n", what, size);
+	dump_text(d, item, c, size);
+}
+
 static void dump_kallsyms(struct dump *d, struct cut *c)
 {
-	uint32_t size = cut_u32(c);
-
-	DUMP(d, SUMMARY | FTRACE_DUMP_KALLSYMS, "\t[Kallsyms, %u bytes]\n", size);
-	dump_text(d, FTRACE_DUMP_KALLSYMS, c, size);
+	dump_sized(d, c, FTRACE_DUMP_KALLSYMS, "Kallsyms", false);
 }
 
 static void dump_printk(struct dump *d, struct cut *c)
 {
-	uint32_t size = cut_u32(c);
-
-	DUMP(d, SUMMARY | FTRACE_DUMP_PRINTK, "\t[Trace printk, %u bytes]\n", size);
-	dump_text(d, FTRACE_DUMP_PRINTK, c, size);
+	dump_sized(d, c, FTRACE_DUMP_PRINTK, "Trace printk", false);
 }
 
 static void dump_cmdlines(struct dump *d, struct cut *c)
 {
-	uint64_t size = cut_u64(c);
-
-	DUMP(d, SUMMARY | FTRACE_DUMP_CMD_LINES, "\t[Saved command lines, %" PRIu64 " bytes]\n",
-	     size);
-	dump_text(d, FTRACE_DUMP_CMD_LINES, c, size);
+	dump_sized(d, c, FTRACE_DUMP_CMD_LINES, "Saved command lines", true);
 }
 
 /* In the order of version 6. */

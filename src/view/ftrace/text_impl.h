@@ -42,7 +42,7 @@ struct ftrace_text {
 	struct {
 		int32_t pid; /* 0: none */
 		const char *name;
-	} cache[256]; /* those that were asked for last */
+	} cache[256];			 /* those that were asked for last */
 	VEC(struct ftrace_stack) stacks; /* by CPU */
 	const struct ftrace_kind *now;	 /* of the event that is being printed */
 	const struct event *end;	 /* of that function; NULL: it comes later */
