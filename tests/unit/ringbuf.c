@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/tracedat/ringbuf_blank.h"
 #include "store/tracedat/ringbuf_write.h"
 #include "tap.h"
 

@@ -157,6 +157,14 @@ int pick_make(struct pick *p, const struct pick_opts *o, const struct trace *t, 
 		r = pick_names(o->dsos, &p->dsos, &p->by_dso, &p->one_dso, e);
 	if (r == 0)
 		r = pick_names(o->symbols, &p->symbols, &p->by_symbol, &p->one_symbol, e);
+	p->addr_range = o->addr_range;
+	for (uint32_t i = 0; r == 0 && p->addr_range && i < p->symbols.n; i++) {
+		const char *name = strtab_get(&p->symbols, i);
+		uint64_t v;
+
+		if (str_starts(name, "0x") && str_u64(name, &v))
+			vec_push(&p->addrs, v);
+	}
 	if (r == 0)
 		find_comms(p);
 	else
@@ -174,6 +182,7 @@ void pick_free(struct pick *p)
 	strtab_free(&p->comm_names);
 	strtab_free(&p->dsos);
 	strtab_free(&p->symbols);
+	vec_free(&p->addrs);
 	vec_each (&p->in, f)
 		ftrace_filter_free(*f);
 	vec_each (&p->out, f)
@@ -181,6 +190,7 @@ void pick_free(struct pick *p)
 	vec_free(&p->in);
 	vec_free(&p->out);
 	map_free(&p->shown);
+	*p = (struct pick){ 0 };
 }
 
 static bool comm_wanted(const struct pick *p, const struct event *ev)
@@ -245,21 +255,37 @@ static bool pick_listed(const struct strtab *t, const char *name)
 	return name && strtab_find(t, name) != STRTAB_NONE;
 }
 
+bool pick_code(const struct pick *p, const struct pick_place *at)
+{
+	char start[32];
+
+	if (p->by_dso && at->dso && !pick_listed(&p->dsos, at->dso) &&
+	    !pick_listed(&p->dsos, at->path))
+		return false;
+	if (!p->by_symbol || pick_listed(&p->symbols, at->function))
+		return true;
+	/* a function may also be named by where it starts in memory */
+	snprintf(start, sizeof(start), "0x%" PRIx64, at->start);
+	if (at->function && pick_listed(&p->symbols, start))
+		return true;
+	vec_each (&p->addrs, addr)
+		if (at->ip - *addr < p->addr_range)
+			return true;
+	return false;
+}
+
 static bool site_wanted(const struct pick *p, const struct names *n, const struct name_site *s)
 {
 	const struct name_frame *f = &n->frames.data[s->frame];
-	const char *function = names_function(n, s->frame);
-	char start[32];
+	struct pick_place at = { .function = names_function(n, s->frame),
+				 .dso = "",
+				 .start = s->addr - s->dso_addr + f->addr };
 
-	if (p->by_dso &&
-	    (s->dso == NAMES_NONE || (!pick_listed(&p->dsos, n->dsos.data[s->dso].name) &&
-				      !pick_listed(&p->dsos, n->dsos.data[s->dso].path))))
-		return false;
-	if (!p->by_symbol || pick_listed(&p->symbols, function))
-		return true;
-	/* a function may also be named by where it starts in memory */
-	snprintf(start, sizeof(start), "0x%" PRIx64, s->addr - s->dso_addr + f->addr);
-	return function && pick_listed(&p->symbols, start);
+	if (s->dso != NAMES_NONE) {
+		at.dso = n->dsos.data[s->dso].name;
+		at.path = n->dsos.data[s->dso].path;
+	}
+	return pick_code(p, &at);
 }
 
 bool *pick_sites(const struct pick *p, const struct names *n)

@@ -18,6 +18,7 @@
 /* Each NULL when it does not matter. */
 struct pick_opts {
 	const char *time, *cpus, *pids, *tids, *comms, *dsos, *symbols;
+	uint64_t addr_range; /* symbols may be addresses, each of so many bytes; 0: they are not */
 };
 
 struct pick {
@@ -25,6 +26,8 @@ struct pick {
 	struct spans times;
 	struct map cpus, pids, tids, comms; /* of comms: for tasks_who_name() */
 	struct strtab dsos, symbols;
+	VEC(uint64_t) addrs; /* among the symbols */
+	uint64_t addr_range;
 	bool by_cpu, by_pid, by_tid, by_comm, by_dso, by_symbol;
 	/* What the user named when it was one alone, else NULL: all rows then show it. */
 	const char *one_comm, *one_dso, *one_symbol;
@@ -50,6 +53,13 @@ bool pick_cpu(const struct pick *p, const struct event *ev);
 enum profile_want pick_event(const struct pick *p, const struct event *ev);
 /* Of events in order, also those of EVENT_OTHER: is it wanted, by all of the above? */
 bool pick_record(struct pick *p, const struct event *ev);
+/* Where an event was: a function, which begins at start, of a file. */
+struct pick_place {
+	const char *function, *dso,
+		*path; /* function NULL: not known; dso NULL: it does not matter */
+	uint64_t start, ip;
+};
+bool pick_code(const struct pick *p, const struct pick_place *at);
 /* By site, whether samples there are wanted; NULL when all are. */
 bool *pick_sites(const struct pick *p, const struct names *n);
 

@@ -11,7 +11,6 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/ftrace/ftrace.h"
-#include "cmd/ftrace/print.h"
 #include "cmd/ftrace/run.h"
 #include "kern/undo.h"
 
@@ -153,13 +152,6 @@ static const struct opt buffer_opts[] = {
 /* What reset was asked for. An instance that start had made is gone before its turn comes. */
 static const args_t *resetting;
 
-static int ftrace_control_put(const char *dir, const char *name, const char *value, struct err *e)
-{
-	AUTO_FREE char *path = mem_printf("%s/%s", dir, name);
-
-	return undo_put(path, value, false, e);
-}
-
 /* All of it to rest. */
 static int rest(const char *dir, struct err *e)
 {
@@ -168,7 +160,7 @@ static int rest(const char *dir, struct err *e)
 
 	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)resetting->size_kb);
 	if (r >= 0 && resetting->size_kb)
-		r = ftrace_control_put(dir, "buffer_size_kb", kb, e);
+		r = ftrace_set(dir, "buffer_size_kb", kb, e);
 	if (r >= 0 && resetting->free_it && strstr(dir, "/instances/") && rmdir(dir) < 0)
 		r = err_set(e, errno, "cannot remove %s: %s", dir, strerror(errno));
 	return r;
@@ -176,7 +168,7 @@ static int rest(const char *dir, struct err *e)
 
 static int set_dir(const char *dir, const char *name, const char *value, struct err *e)
 {
-	return name ? ftrace_control_put(dir, name, value, e) : rest(dir, e);
+	return name ? ftrace_set(dir, name, value, e) : rest(dir, e);
 }
 
 /*
@@ -405,9 +397,9 @@ static int run_mark(void *args, int argc, char **argv, struct err *e)
 	if (a->buffer) {
 		AUTO_FREE char *dir = ftrace_dir(root, a->buffer, e);
 
-		return dir ? ftrace_control_put(dir, "trace_marker", text.data, e) : -ENOENT;
+		return dir ? ftrace_set(dir, "trace_marker", text.data, e) : -ENOENT;
 	}
-	r = ftrace_control_put(root, "trace_marker", text.data, e);
+	r = ftrace_set(root, "trace_marker", text.data, e);
 	/* kymo's recordings are elsewhere; some kernels copy marks there by themselves */
 	if (r >= 0 && file_list(instances, &names) == 0)
 		for (size_t i = 0; i < names.n; i++) {
@@ -417,7 +409,7 @@ static int run_mark(void *args, int argc, char **argv, struct err *e)
 
 			file_i64(copies, &copied);
 			if (str_starts(names.name[i], "kymo") && !copied)
-				ftrace_control_put(dir, "trace_marker", text.data, NULL);
+				ftrace_set(dir, "trace_marker", text.data, NULL);
 		}
 	file_names_free(&names);
 	return r;

@@ -12,7 +12,7 @@
 #include "cmd/command.h"
 #include "cmd/ftrace/copy.h"
 #include "cmd/ftrace/ftrace.h"
-#include "cmd/ftrace/save.h"
+#include "cmd/ftrace/run.h"
 #include "cmd/share/input.h"
 
 struct convert_args {

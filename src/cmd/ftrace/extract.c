@@ -15,7 +15,7 @@
 #include "cmd/command.h"
 #include "cmd/ftrace/copy.h"
 #include "cmd/ftrace/ftrace.h"
-#include "cmd/ftrace/save.h"
+#include "cmd/ftrace/run.h"
 #include "kern/undo.h"
 #include "live/ftrace/about.h"
 #include "live/ftrace/capture.h"

@@ -5,6 +5,8 @@
 
 #include "cmd/command.h"
 #include "event/trace.h"
+#include <stdbool.h>
+#include "base/err.h"
 
 /* What changes settings of all is for root. */
 int ftrace_for_root(struct err *e);
@@ -38,5 +40,11 @@ extern const struct command cmd_ftrace_stat;
 extern const struct command cmd_ftrace_stop;
 extern const struct command cmd_ftrace_trace;
 extern const struct command cmd_ftrace_stream;
+
+/* Until its end; for trace_pipe until Ctrl-C. */
+int ftrace_print_file(const char *path, struct err *e);
+/* The names in a directory, a line each; values: "no" before those whose file says 0. */
+int ftrace_print_names(const char *root, const char *dir, const char *before, bool values,
+		       struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/ftrace/info.h"
+#include "cmd/ftrace/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

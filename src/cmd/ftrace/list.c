@@ -10,7 +10,6 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/ftrace/ftrace.h"
-#include "cmd/ftrace/print.h"
 #include "cmd/share/accept.h"
 #include "event/match.h"
 #include "event/printfmt/printfmt.h"

@@ -11,7 +11,6 @@
 #include "cmd/command.h"
 #include "cmd/ftrace/ftrace.h"
 #include "cmd/ftrace/opts.h"
-#include "cmd/ftrace/print.h"
 #include "cmd/ftrace/run.h"
 
 struct ftrace_record_args {

@@ -10,7 +10,6 @@
 #include "calc/read/pick.h"
 #include "cmd/command.h"
 #include "cmd/ftrace/ftrace.h"
-#include "cmd/ftrace/info.h"
 #include "cmd/ftrace/report.h"
 #include "event/match.h"
 #include "view/ftrace/spans_text.h"

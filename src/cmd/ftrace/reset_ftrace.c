@@ -41,13 +41,6 @@ static long running(void)
 	return pid;
 }
 
-static int reset_ftrace_empty(const char *root, const char *name, struct err *e)
-{
-	AUTO_FREE char *path = mem_printf("%s/%s", root, name);
-
-	return access(path, F_OK) < 0 ? 0 : undo_put(path, "", false, e);
-}
-
 static int reset_ftrace_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
@@ -68,9 +61,9 @@ static int reset_ftrace_run(void *args, int argc, char **argv, struct err *e)
 	ftrace_reset_kept(root);
 	r = ftrace_reset_dir(root, e);
 	if (r >= 0)
-		r = reset_ftrace_empty(root, "kprobe_events", e);
+		r = ftrace_reset_put(root, "kprobe_events", "", e);
 	if (r >= 0)
-		r = reset_ftrace_empty(root, "uprobe_events", e);
+		r = ftrace_reset_put(root, "uprobe_events", "", e);
 	if (r >= 0 && !a->quiet)
 		puts("no tracer, no events, no filters, no probes: ftrace is at rest");
 	return r < 0 ? r : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/ftrace/save.h"
+#include "cmd/ftrace/run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/ftrace/ftrace.h"
-#include "cmd/ftrace/print.h"
 #include "kern/undo.h"
 #include "live/ftrace/about.h"
 #include "live/ftrace/capture.h"

@@ -10,7 +10,7 @@
 #include "base/patience.h"
 #include "base/str.h"
 #include "cmd/command.h"
-#include "cmd/ftrace/print.h"
+#include "cmd/ftrace/ftrace.h"
 #include "cmd/ftrace/run.h"
 #include "kern/proc.h"
 #include "live/ftrace/about.h"

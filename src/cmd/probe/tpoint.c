@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "cmd/command.h"
-#include "cmd/ftrace/print.h"
+#include "cmd/ftrace/ftrace.h"
 #include "cmd/probe/functool.h"
 #include "cmd/probe/probe.h"
 #include "event/match.h"

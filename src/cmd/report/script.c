@@ -153,72 +153,6 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-/* --- which events: what pick.h takes, and functions and files by script's own names --- */
-
-struct script_filter {
-	struct pick pick;
-	VEC(uint64_t) addrs; /* among the symbols */
-	uint64_t addr_range; /* bytes from these on */
-};
-
-/* Functions may be named by addresses, too: 0x4010a0. */
-static void addresses(struct script_filter *f, uint64_t range)
-{
-	f->addr_range = range ? range : 1;
-	for (uint32_t i = 0; i < f->pick.symbols.n; i++) {
-		const char *name = strtab_get(&f->pick.symbols, i);
-		uint64_t v;
-
-		if (str_starts(name, "0x") && str_u64(name, &v))
-			vec_push(&f->addrs, v);
-	}
-}
-
-static bool script_filter_listed(const struct strtab *t, const char *name)
-{
-	return name && strtab_find(t, name) != STRTAB_NONE;
-}
-
-static bool address_wanted(const struct script_filter *f, uint64_t ip)
-{
-	for (size_t i = 0; i < f->addrs.n; i++)
-		if (ip - f->addrs.data[i] < f->addr_range)
-			return true;
-	return false;
-}
-
-static bool code_wanted(struct script_filter *f, struct script *s, const struct event *ev)
-{
-	const char *function, *dso, *base;
-	uint64_t start;
-
-	script_names(s, ev, &function, &dso, &start);
-	if (f->pick.by_dso && dso) {
-		base = strrchr(dso, '/');
-		if (!script_filter_listed(&f->pick.dsos, dso) &&
-		    !script_filter_listed(&f->pick.dsos, base ? base + 1 : NULL))
-			return false;
-	}
-	if (f->pick.by_symbol && !script_filter_listed(&f->pick.symbols, function)) {
-		char text[32];
-
-		snprintf(text, sizeof(text), "0x%" PRIx64, start);
-		return (function && script_filter_listed(&f->pick.symbols, text)) ||
-		       address_wanted(f, ev->ip);
-	}
-	return true;
-}
-
-static bool script_filter_wants(struct script_filter *f, struct script *s, const struct event *ev)
-{
-	/* Like perf: all but CPUs choose among samples only. */
-	if (ev->kind != EVENT_SAMPLE)
-		return ev->kind == EVENT_COUNTER ? pick_event(&f->pick, ev) == PROFILE_COUNT
-						 : pick_cpu(&f->pick, ev);
-	return pick_event(&f->pick, ev) == PROFILE_COUNT &&
-	       (!(f->pick.by_symbol || f->pick.by_dso) || code_wanted(f, s, ev));
-}
-
 /* --- --per-event-dump: the events of each name in a file of their own --- */
 
 struct script_part {
@@ -312,7 +246,7 @@ static struct out *script_apart_of(struct script_apart *a, const struct event *e
 
 struct printing {
 	struct script *script;
-	struct script_filter filter;
+	struct pick pick;
 	struct script_team *team;
 	struct gate gate;
 	bool gated;
@@ -322,6 +256,22 @@ struct printing {
 	bool limited;
 };
 
+static bool script_wants(const struct pick *p, struct script *s, const struct event *ev)
+{
+	struct pick_place at = { .ip = ev->ip };
+
+	/* Like perf: all but CPUs choose among samples only. */
+	if (ev->kind != EVENT_SAMPLE && ev->kind != EVENT_COUNTER)
+		return pick_cpu(p, ev);
+	if (pick_event(p, ev) != PROFILE_COUNT)
+		return false;
+	if (ev->kind != EVENT_SAMPLE || (!p->by_symbol && !p->by_dso))
+		return true;
+	script_names(s, ev, &at.function, &at.dso, &at.start);
+	at.path = at.dso ? str_base_name(at.dso) : NULL;
+	return pick_code(p, &at);
+}
+
 static int print_event(void *ctx, const struct event *ev)
 {
 	struct printing *p = ctx;
@@ -330,8 +280,7 @@ static int print_event(void *ctx, const struct event *ev)
 		out_puts(p->out, "PERF_RECORD_FINISHED_ROUND\n");
 		return 0;
 	}
-	if (!script_filter_wants(&p->filter, p->script, ev) ||
-	    (p->gated && !gate_passes(&p->gate, ev)))
+	if (!script_wants(&p->pick, p->script, ev) || (p->gated && !gate_passes(&p->gate, ev)))
 		return 0;
 	if ((ev->kind == EVENT_SAMPLE || ev->kind == EVENT_COUNTER) && p->limited) {
 		if (!p->left)
@@ -367,7 +316,7 @@ static bool dump_wants(void *ctx, const struct event *ev)
 {
 	struct printing *p = ctx;
 
-	return script_filter_wants(&p->filter, p->script, ev);
+	return script_wants(&p->pick, p->script, ev);
 }
 
 static const char *cgroup_path(void *ctx, uint64_t id)
@@ -409,13 +358,13 @@ static int script_print_all(const struct args *a, struct source *s, struct symbo
 	bool side = o->show_task || o->show_mmap || o->show_switch || o->show_lost ||
 		    o->show_namespace || o->show_cgroup || o->show_bpf || o->show_text_poke ||
 		    (s->trace->n_types && (s->trace->types[0].has & TYPE_HAS_VALUES));
+	struct pick_opts po = a->pick;
 	int r = check_rounds(a, s, e);
 
+	/* -S with addresses takes so many bytes from there; 0: that one */
+	po.addr_range = a->addr_range ? a->addr_range : 1;
 	if (r == 0)
-		r = pick_make(&p.filter.pick, &a->pick, s->trace, e);
-	if (r < 0)
-		return r;
-	addresses(&p.filter, a->addr_range);
+		r = pick_make(&p.pick, &po, s->trace, e);
 	if (r == 0 && gate_wanted(&a->gate)) {
 		p.gated = true;
 		r = gate_make(&p.gate, &a->gate, s->trace, e);
@@ -437,8 +386,7 @@ static int script_print_all(const struct args *a, struct source *s, struct symbo
 			script_apart_close(&p.apart, NULL);
 		script_free(p.script);
 	}
-	pick_free(&p.filter.pick);
-	vec_free(&p.filter.addrs);
+	pick_free(&p.pick);
 	return r < 0 ? r : 0;
 }
 

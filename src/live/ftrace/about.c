@@ -244,21 +244,19 @@ char *ftrace_clock(const char *dir)
 char *ftrace_date(const struct ftrace *f, const char *clock)
 {
 	AUTO_FREE char *dir = mem_printf("%s/instances/kymo-%ld-date", f->root, (long)getpid());
-	AUTO_FREE char *clock_file = mem_printf("%s/trace_clock", dir);
-	AUTO_FREE char *mark = mem_printf("%s/trace_marker", dir);
-	AUTO_FREE char *text = NULL, *ret = NULL;
+	AUTO_FREE char *text = NULL;
 	struct timespec before, after;
 	struct undo *u = f->undo;
 	unsigned long long sec, us;
-	char *p;
+	char *p, *ret = NULL;
 
 	if (!u || undo_mkdir(u, dir, NULL) < 0)
 		return NULL;
-	if (undo_put(clock_file, clock, false, NULL) == 0) {
+	if (ftrace_set(dir, "trace_clock", clock, NULL) == 0) {
 		/* the first one makes everything warm */
-		undo_put(mark, "date", false, NULL);
+		ftrace_set(dir, "trace_marker", "date", NULL);
 		clock_gettime(CLOCK_REALTIME, &before);
-		undo_put(mark, "now", false, NULL);
+		ftrace_set(dir, "trace_marker", "now", NULL);
 		clock_gettime(CLOCK_REALTIME, &after);
 		if (ftrace_get(dir, "trace", &text, NULL, NULL) == 0 &&
 		    (p = strstr(text, ": tracing_mark_write: now"))) {
@@ -275,7 +273,5 @@ char *ftrace_date(const struct ftrace *f, const char *clock)
 		}
 	}
 	rmdir(dir);
-	p = ret;
-	ret = NULL;
-	return p;
+	return ret;
 }

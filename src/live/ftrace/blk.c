@@ -3,7 +3,7 @@
  * The tracer "blk" traces only disks that are switched on for it, each by a file of its own
  * below /sys/block. They are switched on with the tracer, and off again as all else.
  */
-#include "live/ftrace/blk.h"
+#include "live/ftrace/ftrace.h"
 
 #include <stdio.h>
 #include <string.h>

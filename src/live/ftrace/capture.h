@@ -52,4 +52,10 @@ int ftrace_cpus(const char *dir, uint32_t **ret, size_t *n, struct err *e);
 /* The size of the pages that trace_pipe_raw hands out. */
 uint32_t ftrace_page_size(const char *dir);
 
+/*
+ * Before ftrace_start(). Buffers whose pages will have records of these threads, to be
+ * left out when they are saved, have own_inside set.
+ */
+int ftrace_own_exclude(struct ftrace *f, const struct ftrace_capture *c, struct err *e);
+
 #endif

@@ -95,6 +95,9 @@ bool ftrace_is_latency(const char *tracer);
 
 /* A file of an instance: DIR/NAME. */
 int ftrace_get(const char *dir, const char *name, char **ret, size_t *n, struct err *e);
+/* Written there, not to be put back. */
+int ftrace_set(const char *dir, const char *name, const char *value, struct err *e);
+/* The same in an instance that is ours; else it is noted how to take it back. */
 int ftrace_put(struct ftrace *f, const struct ftrace_buffer *b, const char *name, const char *value,
 	       struct err *e);
 
@@ -106,6 +109,8 @@ char *ftrace_dir(const char *root, const char *name, struct err *e);
 int ftrace_reset_kept(const char *root);
 /* Only in one instance. */
 int ftrace_reset_kept_in(const char *dir);
+/* A setting of it, where the kernel has that. */
+int ftrace_reset_put(const char *dir, const char *name, const char *value, struct err *e);
 /* Put an instance to rest, whoever set it: no tracer, no events, no filters, default clock. */
 int ftrace_reset_dir(const char *dir, struct err *e);
 
@@ -119,5 +124,13 @@ int ftrace_match_events(const char *root, const char *name,
 /* Enable what one option says. */
 int ftrace_event_set(struct ftrace *f, const struct ftrace_buffer *b,
 		     const struct ftrace_event_opt *ev, struct err *e);
+
+/* Switch on every disk that has a size, until f is closed; f->note says which. */
+int ftrace_blk_devices(struct ftrace *f, struct err *e);
+
+/* Whether its directory has the file. */
+bool ftrace_has(const struct ftrace_buffer *b, const char *name);
+/* Adds a buffer to f and makes its instance; a tracer that the kernel has not is refused. */
+int ftrace_open_buffer(struct ftrace *f, struct ftrace_buffer_opt *o, struct err *e);
 
 #endif

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "live/ftrace/instance.h"
+#include "live/ftrace/ftrace.h"
 
 /* "schedule:traceoff:3" does something when the function is called. */
 static bool is_trigger(const char *name)

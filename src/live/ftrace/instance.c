@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "live/ftrace/instance.h"
+#include "live/ftrace/ftrace.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -104,16 +104,14 @@ static bool known_tracer(const struct ftrace *f, const char *tracer, struct err 
  */
 static bool takes_tracer(const struct ftrace_buffer *b, const char *tracer)
 {
-	AUTO_FREE char *path = mem_printf("%s/current_tracer", b->dir);
-	AUTO_FREE char *on = mem_printf("%s/tracing_on", b->dir);
-	AUTO_FREE char *filter = mem_printf("%s/set_ftrace_filter", b->dir);
-	bool one = undo_put(filter, "schedule", false, NULL) >= 0, takes;
+	bool one = ftrace_set(b->dir, "set_ftrace_filter", "schedule", NULL) >= 0, takes;
 
-	takes = undo_put(on, "0", false, NULL) >= 0 && undo_put(path, tracer, false, NULL) >= 0;
+	takes = ftrace_set(b->dir, "tracing_on", "0", NULL) >= 0 &&
+		ftrace_set(b->dir, "current_tracer", tracer, NULL) >= 0;
 	if (takes)
-		undo_put(path, "nop", false, NULL);
+		ftrace_set(b->dir, "current_tracer", "nop", NULL);
 	if (one)
-		undo_put(filter, "", false, NULL);
+		ftrace_set(b->dir, "set_ftrace_filter", "", NULL);
 	return takes;
 }
 

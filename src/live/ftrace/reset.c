@@ -46,7 +46,7 @@ int ftrace_reset_kept_in(const char *dir)
 	return undo_named_below(FTRACE_KEPT, dir);
 }
 
-static int ftrace_reset_put(const char *dir, const char *name, const char *value, struct err *e)
+int ftrace_reset_put(const char *dir, const char *name, const char *value, struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/%s", dir, name);
 
@@ -88,14 +88,6 @@ static int reset_event(void *ctx, const char *system, const char *event, struct 
 	return 0;
 }
 
-/* Function commands in the filter: "schedule:traceoff:unlimited". */
-static void remove_commands(const char *dir)
-{
-	AUTO_FREE char *path = mem_printf("%s/set_ftrace_filter", dir);
-
-	remove_triggers(path);
-}
-
 /* local, unless the kernel itself took global because the clocks of its CPUs differ. */
 static void reset_clock(const char *dir)
 {
@@ -122,11 +114,12 @@ int ftrace_reset_dir(const char *dir, struct err *e)
 		{ "tracing_thresh", "0" },
 		{ "trace", "" },
 	};
+	AUTO_FREE char *filter = mem_printf("%s/set_ftrace_filter", dir);
 	int r = ftrace_reset_put(dir, "current_tracer", "nop", e);
 
 	if (r >= 0)
 		r = ftrace_reset_put(dir, "events/enable", "0", e);
-	remove_commands(dir);
+	remove_triggers(filter); /* commands: "schedule:traceoff:unlimited" */
 	ftrace_match_events(dir, "all", reset_event, (void *)dir, NULL);
 	/* a system's own filter takes all of its events */
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
@@ -138,11 +131,10 @@ int ftrace_reset_dir(const char *dir, struct err *e)
 
 		if (file_list(events, &systems) == 0)
 			for (size_t i = 0; i < systems.n; i++) {
-				AUTO_FREE char *filter =
-					mem_printf("%s/%s/filter", events, systems.name[i]);
+				AUTO_FREE char *of =
+					mem_printf("events/%s/filter", systems.name[i]);
 
-				if (access(filter, F_OK) == 0)
-					undo_put(filter, "0", false, NULL);
+				ftrace_reset_put(dir, of, "0", NULL);
 			}
 		file_names_free(&systems);
 		r = ftrace_reset_put(dir, "tracing_on", "1", e);

@@ -7,9 +7,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kern/tracefs.h"
-#include "live/ftrace/blk.h"
+#include "live/ftrace/ftrace.h"
 #include "live/ftrace/functions.h"
-#include "live/ftrace/instance.h"
 
 #define LIMIT (64u << 20)
 
@@ -42,13 +41,20 @@ int ftrace_get(const char *dir, const char *name, char **ret, size_t *n, struct 
 	return 0;
 }
 
+int ftrace_set(const char *dir, const char *name, const char *value, struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/%s", dir, name);
+
+	return undo_put(path, value, false, e);
+}
+
 int ftrace_put(struct ftrace *f, const struct ftrace_buffer *b, const char *name, const char *value,
 	       struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/%s", b->dir, name);
 
 	/* what is ours goes as a whole */
-	return b->own ? undo_put(path, value, false, e) : undo_write(f->undo, path, value, e);
+	return b->own ? ftrace_set(b->dir, name, value, e) : undo_write(f->undo, path, value, e);
 }
 
 bool ftrace_has(const struct ftrace_buffer *b, const char *name)
@@ -156,10 +162,9 @@ static bool hold_graph(const struct ftrace_buffer *b)
 {
 	static const char *const never[] = { "kernel_halt", "machine_halt", "emergency_restart",
 					     "panic" };
-	AUTO_FREE char *path = mem_printf("%s/set_graph_function", b->dir);
 
 	for (size_t i = 0; i < ARRAY_SIZE(never); i++)
-		if (undo_put(path, never[i], false, NULL) >= 0)
+		if (ftrace_set(b->dir, "set_graph_function", never[i], NULL) >= 0)
 			return true;
 	return false;
 }
@@ -211,15 +216,15 @@ static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct er
  */
 static void expand_top(const struct ftrace *f)
 {
-	AUTO_FREE char *path = mem_printf("%s/buffer_size_kb", f->root);
 	AUTO_FREE char *text = NULL;
 	char *size;
 
-	if (file_read(path, 4096, &text, NULL) < 0 || !(size = strstr(text, "expanded: ")))
+	if (ftrace_get(f->root, "buffer_size_kb", &text, NULL, NULL) < 0 ||
+	    !(size = strstr(text, "expanded: ")))
 		return;
 	size += strlen("expanded: ");
 	size[strspn(size, "0123456789")] = '\0';
-	undo_put(path, size, false, NULL);
+	ftrace_set(f->root, "buffer_size_kb", size, NULL);
 }
 
 int ftrace_open(struct ftrace *f, struct ftrace_opts *o, struct err *e)
@@ -302,14 +307,13 @@ int ftrace_exclude(struct ftrace *f, const pid_t *tids, size_t n, struct err *e)
 static int start_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
 {
 	const struct ftrace_buffer_opt *o = b->opt;
-	AUTO_FREE char *trace = mem_printf("%s/trace", b->dir);
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < o->events.n; i++)
 		r = ftrace_event_set(f, b, &o->events.data[i], e);
 	/* what was in the buffer is not of this trace */
 	if (r >= 0 && !f->o->append)
-		undo_put(trace, "", false, NULL);
+		ftrace_set(b->dir, "trace", "", NULL);
 	return r;
 }
 
@@ -322,16 +326,10 @@ int ftrace_start(struct ftrace *f, struct err *e)
 			r = start_buffer(f, b, e);
 	vec_each (&f->buffers, b)
 		if (r >= 0) {
-			AUTO_FREE char *on = mem_printf("%s/tracing_on", b->dir);
-
-			r = undo_put(on, "1", false, e);
+			r = ftrace_set(b->dir, "tracing_on", "1", e);
 			/* instances measure before, too, and keep a worst case without a trace */
-			if (r >= 0 && ftrace_is_latency(b->opt->tracer)) {
-				AUTO_FREE char *worst =
-					mem_printf("%s/tracing_max_latency", b->dir);
-
-				undo_put(worst, "0", false, NULL);
-			}
+			if (r >= 0 && ftrace_is_latency(b->opt->tracer))
+				ftrace_set(b->dir, "tracing_max_latency", "0", NULL);
 			if (r >= 0 && graph_waits(f, b))
 				r = ftrace_put_functions(f, b, "set_graph_function", &b->opt->graph,
 							 NULL, e);
@@ -346,8 +344,7 @@ int ftrace_stop(struct ftrace *f, struct err *e)
 	int r = 0;
 
 	vec_each (&f->buffers, b) {
-		AUTO_FREE char *on = mem_printf("%s/tracing_on", b->dir);
-		int one = undo_put(on, "0", false, e);
+		int one = ftrace_set(b->dir, "tracing_on", "0", e);
 
 		r = one < 0 ? one : r;
 	}
@@ -369,11 +366,8 @@ int ftrace_close(struct ftrace *f)
 
 	/* settings of tracers go with them: stop what runs first */
 	vec_each (&f->buffers, b)
-		if (f->undo && b->own && b->dir) {
-			AUTO_FREE char *path = mem_printf("%s/current_tracer", b->dir);
-
-			undo_put(path, "nop", false, NULL);
-		}
+		if (f->undo && b->own && b->dir)
+			ftrace_set(b->dir, "current_tracer", "nop", NULL);
 	bad = undo_all(f->undo);
 	vec_each (&f->buffers, b) {
 		free(b->dir);

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "config.h"
 #include "store/tracedat/abi.h"
-#include "store/tracedat/ringbuf_blank.h"
+#include "store/tracedat/ringbuf_write.h"
 
 #if HAVE_ZSTD
 #	include <zstd.h>

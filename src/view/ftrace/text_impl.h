@@ -67,8 +67,7 @@ bool ftrace_text_bad(struct ftrace_text *t);
 /* Sets the handler for a type; NULL when the print format does. */
 void ftrace_handler_find(struct ftrace_text *t, const struct event_type *type,
 			 struct ftrace_kind *k);
-ftrace_handler ftrace_put_blk;	      /* sector, bytes, action, device, error, pdu_len, data */
-ftrace_handler ftrace_put_futex;      /* uaddr, op, val, utime, uaddr2, val3 */
-ftrace_handler ftrace_put_user_stack; /* caller */
+ftrace_handler ftrace_put_blk;	 /* sector, bytes, action, device, error, pdu_len, data */
+ftrace_handler ftrace_put_futex; /* uaddr, op, val, utime, uaddr2, val3 */
 
 #endif
