@@ -141,42 +141,46 @@ static const char *endian(bool swapped)
 	return (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != swapped ? "big" : "little";
 }
 
+/* By CPU of the first buffer the time of its first event, and above these of its last. */
+static int take_ends(void *ctx, const struct event *ev)
+{
+	struct map *ends = ctx;
+
+	if (ev->part || ev->kind == EVENT_LOST)
+		return 0;
+	if (!map_find(ends, ev->cpu))
+		*map_at(ends, ev->cpu) = ev->time;
+	*map_at(ends, 1ull << 32 | ev->cpu) = ev->time;
+	return 0;
+}
+
 /* The CPUs with records, and the first and last time of each. */
 static void list_cpus(struct source *s, const struct ftrace_report_args *a, struct out *out)
 {
 	const struct tracedat *t = tracedat_of(s);
 	bool raw = !tracedat_in_ns(t);
+	struct map ends = { 0 };
 
+	if (a->first || a->last)
+		s->read_ordered(s, true, take_ends, &ends, NULL);
 	out_printf(out, "List of CPUs in %s with data:\n", a->inputs.data[0].path);
 	for (size_t i = 0; t->n_buffers && i < t->buffers[0].n_cpus; i++) {
 		const struct tracedat_cpu *c = &t->buffers[0].cpus[i];
-		uint32_t page = t->buffers[0].page_size;
-		struct ringbuf rb = { .layout = t->layout };
-		struct ringbuf_record rec;
-		uint64_t from = 0, to = 0, seen = 0;
 
 		if (!c->records)
 			continue;
-		for (uint64_t at = 0; at < c->size; at += page) {
-			uint64_t left = c->size - at;
-
-			ringbuf_start(&rb, c->data + at, left < page ? (size_t)left : page);
-			while (ringbuf_next(&rb, &rec)) {
-				to = rec.time;
-				from = seen++ ? from : to;
-			}
-		}
 		out_printf(out, "  %u", c->cpu);
 		if (a->first) {
 			out_puts(out, "\tFirst event:");
-			ftrace_text_time(tracedat_time(t, from), raw, a->nsec, out);
+			ftrace_text_time(*map_at(&ends, c->cpu), raw, a->nsec, out);
 		}
 		if (a->last) {
 			out_puts(out, "\tLast event:");
-			ftrace_text_time(tracedat_time(t, to), raw, a->nsec, out);
+			ftrace_text_time(*map_at(&ends, 1ull << 32 | c->cpu), raw, a->nsec, out);
 		}
 		out_putc(out, '\n');
 	}
+	map_free(&ends);
 }
 
 bool ftrace_info_other(struct source *s, const struct ftrace_names *names,

@@ -112,11 +112,10 @@ int ftrace_print_names(const char *root, const char *dir, const char *before, bo
 
 static int on_file(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
+	/* those that the kernel calls otherwise than trace-cmd */
 	static const struct {
 		const char *option, *file;
 	} files[] = {
-		{ "tracing_on", "tracing_on" },
-		{ "current_tracer", "current_tracer" },
 		{ "buffer_size", "buffer_size_kb" },
 		{ "buffer_total_size", "buffer_total_size_kb" },
 		{ "ftrace_filter", "set_ftrace_filter" },
@@ -124,25 +123,15 @@ static int on_file(const struct opt *o, const char *value, bool unset, void *arg
 		{ "ftrace_pid", "set_ftrace_pid" },
 		{ "graph_function", "set_graph_function" },
 		{ "graph_notrace", "set_graph_notrace" },
-		{ "hist", "hist" },
-		{ "trigger", "trigger" },
 		{ "cpumask", "tracing_cpumask" },
-		{ "enabled_functions", "enabled_functions" },
-		{ "touched_functions", "touched_functions" },
-		{ "dyn_ftrace_total_info", "dyn_ftrace_total_info" },
-		{ "kprobe_profile", "kprobe_profile" },
-		{ "uprobe_profile", "uprobe_profile" },
-		{ "dynamic_events", "dynamic_events" },
-		{ "saved_cmdlines", "saved_cmdlines" },
-		{ "saved_tgids", "saved_tgids" },
-		{ "printk_formats", "printk_formats" },
-		{ "error_log", "error_log" },
 		{ "readme", "README" },
 	};
+	args_t *a = args;
 
+	a->file = o->name;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (strcmp(o->name, files[i].option) == 0)
-			((args_t *)args)->file = files[i].file;
+			a->file = files[i].file;
 	return 0;
 }
 

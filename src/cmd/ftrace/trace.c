@@ -33,16 +33,6 @@ static int ftrace_trace_put(struct words *w, const char *option, const char *val
 	return r;
 }
 
-static int ftrace_trace_put_all(struct words *w, const char *option, const struct vec_strs *list,
-				struct err *e)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < list->n && r == 0; i++)
-		r = ftrace_trace_put(w, option, list->data[i], e);
-	return r;
-}
-
 /* 16M: kilobytes, as stream counts them. */
 static int put_size(struct words *w, struct err *e)
 {
@@ -123,6 +113,13 @@ static int set_stream(struct words *w, bool command, struct err *e)
 {
 	bool named = w->trace.n && !w->graph.n;
 	const char *tracer = w->tracer ? w->tracer : named ? "function" : "function_graph";
+	const struct {
+		const char *option;
+		const struct vec_strs *names;
+	} lists[] = { { "function", &w->trace },
+		      { "notrace", &w->notrace },
+		      { "graph-function", &w->graph },
+		      { "graph-notrace", &w->nograph } };
 	int r;
 
 	if (w->delay) {
@@ -133,14 +130,9 @@ static int set_stream(struct words *w, bool command, struct err *e)
 	r = ftrace_trace_put(w, "quiet", NULL, e);
 	if (r == 0)
 		r = ftrace_trace_put(w, "plugin", tracer, e);
-	if (r == 0)
-		r = ftrace_trace_put_all(w, "function", &w->trace, e);
-	if (r == 0)
-		r = ftrace_trace_put_all(w, "notrace", &w->notrace, e);
-	if (r == 0)
-		r = ftrace_trace_put_all(w, "graph-function", &w->graph, e);
-	if (r == 0)
-		r = ftrace_trace_put_all(w, "graph-notrace", &w->nograph, e);
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		vec_each (lists[i].names, name)
+			r = r == 0 ? ftrace_trace_put(w, lists[i].option, *name, e) : r;
 	if (r == 0 && w->pids)
 		r = ftrace_trace_put(w, "pid", w->pids, e);
 	if (r == 0 && w->inherit)
