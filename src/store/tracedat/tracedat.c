@@ -321,7 +321,14 @@ static int tracedat_load(struct reader *r, int fd, struct err *e)
 		return code;
 	c = reader_cut(r, r->head_end);
 	code = r->t.version == 6 ? head6_read(r, &c, e) : head7_read(r, &c, e);
-	return code < 0 ? code : reader_finish(r, e);
+	if (code >= 0)
+		code = reader_finish(r, e);
+	/* only chains are made for each event */
+	r->source.stable = code >= 0;
+	for (size_t i = 0; i < r->trace.n_types; i++)
+		if (r->trace.types[i].has & EVENT_HAVE_CHAIN)
+			r->source.stable = false;
+	return code;
 }
 
 void reader_init(struct reader *r, const char *path, void (*close)(struct source *s))
