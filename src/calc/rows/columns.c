@@ -445,3 +445,29 @@ const struct column *columns_find(const struct columns *c, enum key key)
 			return &c->col[i];
 	return NULL;
 }
+
+bool columns_have_lines(const struct columns *c)
+{
+	return columns_have(c, KEY_SRCLINE) || columns_have(c, KEY_SRCFILE) ||
+	       columns_have(c, KEY_SRCLINE_FROM) || columns_have(c, KEY_SRCLINE_TO);
+}
+
+bool columns_hide(struct columns *c, enum key key)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->col[i].key == key)
+			c->col[i].hidden = any = true;
+	return any;
+}
+
+void columns_show_some(struct columns *c)
+{
+	bool left = false;
+
+	for (unsigned i = 0; i < c->n; i++)
+		left = left || (!column_is_sum(&c->col[i]) && !c->col[i].hidden);
+	for (unsigned i = 0; i < c->n && !left; i++)
+		c->col[i].hidden = false;
+}

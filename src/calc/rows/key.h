@@ -105,10 +105,16 @@ static inline bool columns_have(const struct columns *c, enum key key)
 {
 	return columns_find(c, key) != NULL;
 }
+/* Is a column about source lines or files? */
+bool columns_have_lines(const struct columns *c);
 static inline bool column_is_sum(const struct column *c)
 {
 	return key_infos[c->key].kind == KEY_SUM;
 }
+/* A key that is the same in all rows says nothing; was it shown? */
+bool columns_hide(struct columns *c, enum key key);
+/* Unless nothing would be left but sums. */
+void columns_show_some(struct columns *c);
 /* Has the column cells in rows of events of this type? */
 static inline bool column_applies(const struct column *c, uint32_t type)
 {

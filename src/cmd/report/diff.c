@@ -175,8 +175,7 @@ static int load_side(struct comparing *c, unsigned n, struct err *e)
 {
 	struct side *s = &c->side[n];
 	struct profile_opts po = { .by = cells_needs(&c->columns) | PROFILE_BY_CODE };
-	struct names_opts no = { .lines = columns_have(&c->columns, KEY_SRCLINE) ||
-					  columns_have(&c->columns, KEY_SRCFILE) };
+	struct names_opts no = { .lines = columns_have_lines(&c->columns) };
 	const struct trace *t;
 	int r;
 
@@ -284,18 +283,14 @@ static void compare_event(struct comparing *c, uint32_t type)
 static void hide_columns(struct comparing *c)
 {
 	const struct pick *p = &c->side[0].load.pick;
-	unsigned left = 0;
 
-	for (unsigned i = 0; i < c->columns.n; i++) {
-		struct column *col = &c->columns.col[i];
-
-		col->hidden = (col->key == KEY_COMM && p->one_comm) ||
-			      (col->key == KEY_DSO && p->one_dso) ||
-			      (col->key == KEY_SYM && p->one_symbol);
-		left += !col->hidden;
-	}
-	for (unsigned i = 0; i < c->columns.n && !left; i++)
-		c->columns.col[i].hidden = false;
+	if (p->one_comm)
+		columns_hide(&c->columns, KEY_COMM);
+	if (p->one_dso)
+		columns_hide(&c->columns, KEY_DSO);
+	if (p->one_symbol)
+		columns_hide(&c->columns, KEY_SYM);
+	columns_show_some(&c->columns);
 }
 
 /* What a reader must know of the numbers above. */

@@ -179,49 +179,30 @@ static int make_columns(struct report *r, struct err *e)
 	return code;
 }
 
-static void hide(struct columns *c, enum key key, const char *what, const char *one, bool quiet,
-		 FILE *f)
+static void hide(struct report *r, enum key key, const char *one, FILE *f)
 {
-	for (unsigned i = 0; one && i < c->n; i++)
-		if (c->col[i].key == key) {
-			c->col[i].hidden = true;
-			if (!quiet)
-				fprintf(f, "# %s: %s\n", what, one);
-		}
+	if (one && columns_hide(&r->columns, key) && !r->a->quiet)
+		fprintf(f, "# %s: %s\n", key_infos[key].name, one);
 }
 
-/* A filter for one thing makes its column say nothing, unless that would be all of them. */
+/* A filter for one thing makes its column say nothing. */
 static void hide_columns(struct report *r, FILE *f)
 {
-	struct columns *c = &r->columns;
 	const struct pick *p = &r->load.pick;
-	bool left = false;
 
-	hide(c, KEY_COMM, "comm", p->one_comm, r->a->quiet, f);
+	hide(r, KEY_COMM, p->one_comm, f);
 	if (!r->children) { /* callers are elsewhere */
-		hide(c, KEY_DSO, "dso", p->one_dso, r->a->quiet, f);
-		hide(c, KEY_SYM, "symbol", p->one_symbol, r->a->quiet, f);
+		hide(r, KEY_DSO, p->one_dso, f);
+		hide(r, KEY_SYM, p->one_symbol, f);
 	}
-	for (unsigned i = 0; i < c->n; i++)
-		left = left || (!column_is_sum(&c->col[i]) && !c->col[i].hidden);
-	for (unsigned i = 0; i < c->n && !left; i++)
-		c->col[i].hidden = false;
+	columns_show_some(&r->columns);
 	/* children that nobody can have counted are not worth a column that was not asked for */
 	if (r->a->children && !r->chains && !r->a->fields && !r->a->hierarchy &&
 	    r->mode == KEY_MODE_CODE)
-		for (unsigned i = 0; i < c->n; i++)
-			c->col[i].hidden |= c->col[i].key == KEY_CHILDREN;
+		columns_hide(&r->columns, KEY_CHILDREN);
 }
 
 /* --- counting and naming --- */
-
-static bool wants_lines(const struct report *r)
-{
-	return columns_have(&r->columns, KEY_SRCLINE) || columns_have(&r->columns, KEY_SRCFILE) ||
-	       columns_have(&r->columns, KEY_SRCLINE_FROM) ||
-	       columns_have(&r->columns, KEY_SRCLINE_TO) ||
-	       (r->graphs && r->a->graph.key != GRAPH_BY_FUNCTION);
-}
 
 /* The other address of a branch or an access. */
 static void other_address(void *ctx, const struct profile_entry *e, uint64_t *addr, uint8_t *mode)
@@ -253,7 +234,8 @@ static bool shows_addresses(const struct report *r)
 struct names_opts report_names_opts(struct report *r)
 {
 	const struct report_args *a = r->a;
-	struct names_opts no = { .lines = wants_lines(r),
+	struct names_opts no = { .lines = columns_have_lines(&r->columns) ||
+					  (r->graphs && a->graph.key != GRAPH_BY_FUNCTION),
 				 .inlines = a->inlines_given ? a->inlines : r->load.unwound,
 				 .hide_unresolved = a->hide_unresolved,
 				 .by_file = !shows_addresses(r),

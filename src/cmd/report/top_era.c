@@ -101,8 +101,7 @@ bool top_leaves_idle_out(const struct top_args *a)
 
 int top_snapshot_take(struct top *t, struct top_snapshot **ret, struct err *e)
 {
-	struct names_opts no = { .lines = columns_have(&t->columns, KEY_SRCLINE) ||
-					  columns_have(&t->columns, KEY_SRCFILE) ||
+	struct names_opts no = { .lines = columns_have_lines(&t->columns) ||
 					  t->a->graph.key != GRAPH_BY_FUNCTION,
 				 .ignore_callees = t->has_callees ? is_callee_root : NULL,
 				 .ctx = t };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The columns of a report as text: how wide, how aligned, what stands above them. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -345,42 +346,36 @@ void report_cell(struct strbuf *b, const struct report_style *s, const struct hi
 		strbuf_fill(b, ' ', (size_t)(width - n));
 }
 
-static void report_column_put_head(FILE *f, const struct column *c, int width)
+void report_put_heads(FILE *f, const char *sep, const struct report_head *heads, size_t n)
 {
-	if (column_is_sum(c) || c->key == KEY_FIELD)
-		fprintf(f, "%*s", width, c->title);
-	else
-		fprintf(f, "%-*.*s", width, width, c->title);
+	for (size_t i = 0; i < n; i++)
+		fprintf(f, heads[i].right ? "%s%*.*s" : "%s%-*.*s",
+			!i    ? "# "
+			: sep ? sep
+			      : "  ",
+			heads[i].width, heads[i].right ? INT_MAX : heads[i].width, heads[i].title);
+	putc('\n', f);
+	for (size_t i = 0; i < n && !sep; i++) {
+		fputs(i ? "  " : "# ", f);
+		for (int k = 0; k < heads[i].width; k++)
+			putc('.', f);
+	}
+	fputs(sep ? "" : "\n#\n", f);
 }
 
 void report_heads(FILE *f, const struct report_style *s, const struct hist *h,
 		  const struct report_widths *w)
 {
 	const struct columns *cols = h->cells->opts.columns;
-	const char *between = "";
+	struct report_head heads[KEY_COLUMNS];
+	size_t n = 0;
 
-	fputs("# ", f);
-	for (unsigned i = 0; i < cols->n; i++) {
-		if (!report_shown(h, &cols->col[i]))
-			continue;
-		fputs(between, f);
-		report_column_put_head(f, &cols->col[i], w->w[i]);
-		between = s->sep ? s->sep : "  ";
-	}
-	putc('\n', f);
-	if (s->sep)
-		return;
-	fputs("# ", f);
-	between = "";
-	for (unsigned i = 0; i < cols->n; i++) {
-		if (!report_shown(h, &cols->col[i]))
-			continue;
-		fputs(between, f);
-		for (int k = 0; k < w->w[i]; k++)
-			putc('.', f);
-		between = "  ";
-	}
-	fputs("\n#\n", f);
+	for (unsigned i = 0; i < cols->n; i++)
+		if (report_shown(h, &cols->col[i]))
+			heads[n++] = (struct report_head){ cols->col[i].title, w->w[i],
+							   column_is_sum(&cols->col[i]) ||
+								   cols->col[i].key == KEY_FIELD };
+	report_put_heads(f, s->sep, heads, n);
 }
 
 /* Perf shortens large numbers of samples: 12K of event. */

@@ -206,33 +206,15 @@ static void diff_text_put_row(const struct printing *p, const struct diff_row *r
 static void put_heads(const struct printing *p)
 {
 	const struct columns *cols = p->d->columns;
-	const char *between = "";
+	AUTO_FREE struct report_head *heads = mem_alloc((p->numbers.n + cols->n) * sizeof(*heads));
+	size_t n = 0;
 
-	fputs("# ", p->f);
-	for (size_t i = 0; i < p->numbers.n; i++) {
-		fprintf(p->f, "%s%*s", between, p->numbers.data[i].width, p->numbers.data[i].title);
-		between = p->s->sep ? p->s->sep : "  ";
-	}
+	vec_each (&p->numbers, c)
+		heads[n++] = (struct report_head){ c->title, c->width, true };
 	for (unsigned i = 0; i < cols->n; i++)
 		if (!cols->col[i].hidden)
-			fprintf(p->f, "%s%-*s", between, p->width[i], cols->col[i].title);
-	putc('\n', p->f);
-	if (p->s->sep)
-		return;
-	fputs("# ", p->f);
-	between = "";
-	for (size_t i = 0; i < p->numbers.n + cols->n; i++) {
-		bool number = i < p->numbers.n;
-		unsigned k = (unsigned)(i - p->numbers.n);
-
-		if (!number && cols->col[k].hidden)
-			continue;
-		fputs(between, p->f);
-		for (int n = number ? p->numbers.data[i].width : p->width[k]; n > 0; n--)
-			putc('.', p->f);
-		between = "  ";
-	}
-	fputs("\n#\n", p->f);
+			heads[n++] = (struct report_head){ cols->col[i].title, p->width[i], false };
+	report_put_heads(p->f, p->s->sep, heads, n);
 }
 
 static void choose_numbers(struct printing *p)

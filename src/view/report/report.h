@@ -75,6 +75,13 @@ void report_measure(struct report_widths *w, const struct report_style *s, const
 /* One cell, padded unless last; "N/A" and the like as perf has them. */
 void report_cell(struct strbuf *b, const struct report_style *s, const struct hist *h, size_t row,
 		 const struct column *c, int width, bool pad);
+/* "# Overhead  Command", and a line of points below it where columns are not separated by sep. */
+struct report_head {
+	const char *title;
+	int width;
+	bool right;
+};
+void report_put_heads(FILE *f, const char *sep, const struct report_head *heads, size_t n);
 void report_heads(FILE *f, const struct report_style *s, const struct hist *h,
 		  const struct report_widths *w);
 bool report_shown(const struct hist *h, const struct column *c);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/str.h"
 #include "calc/stacks/calls.h"
 #include "view/tui/code.h"
@@ -78,22 +77,11 @@ static enum tui_exit tui_annotate_follow(struct tui_code *c)
 static void print_to_file(struct tui_code *c)
 {
 	char path[200];
-	unsigned i = 0;
-	FILE *f;
+	FILE *f = tui_ask_file("annotate", "the function as kymo annotate --stdio shows it", path,
+			       sizeof(path), c->base.note);
 
-	do
-		snprintf(path, sizeof(path), "kymo.annotate.%u", i++);
-	while (file_exists(path) && i < 10000);
-	if (!tui_ask("Print to file", "the function as kymo annotate --stdio shows it", path,
-		     sizeof(path)) ||
-	    !path[0])
+	if (!f)
 		return;
-	f = tui_create(path);
-	if (!f) {
-		snprintf(c->base.note, sizeof(c->base.note), "cannot write %s: %s", path,
-			 strerror(errno));
-		return;
-	}
 	annotate_print(f, &c->style, &c->a, c->src);
 	snprintf(c->base.note, sizeof(c->base.note),
 		 fclose(f) == 0 ? "written to %s" : "cannot write all of %s", path);
@@ -136,7 +124,7 @@ static int tui_annotate_key(void *view, int key)
 	case TUI_KEY_TAB: tui_code_go_hot(c, 1); break;
 	case TUI_KEY_BACK_TAB: tui_code_go_hot(c, -1); break;
 	case TUI_KEY_ENTER:
-	case TUI_KEY_RIGHT: return tui_annotate_follow(c) == TUI_QUIT ? TUI_QUIT : STAY;
+	case TUI_KEY_RIGHT: return tui_base_back(tui_annotate_follow(c));
 	case 's':
 	case 'J':
 	case 'o':

@@ -133,10 +133,10 @@ static int tui_around_key(void *view, int key)
 		center(a, a->path.data[--a->path.n]);
 		break;
 	case 'a':
-		if (frame != CALLS_NONE && tui_annotate_view(a->m, a->t, frame, a->src) == TUI_QUIT)
-			return TUI_QUIT;
-		break;
-	case 's': return tui_panes_view(a->m, a->t, frame, a->src) == TUI_QUIT ? TUI_QUIT : -1;
+		return frame == CALLS_NONE
+			       ? -1
+			       : tui_base_back(tui_annotate_view(a->m, a->t, frame, a->src));
+	case 's': return tui_base_back(tui_panes_view(a->m, a->t, frame, a->src));
 	default: return tui_base_key(&a->base, &a->list, key);
 	}
 	return -1;

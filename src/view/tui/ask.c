@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Small questions in a box over the view: a menu, a line of text, a message. */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <wchar.h>
 
+#include "base/file.h"
 #include "base/output.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -143,15 +146,24 @@ bool tui_ask(const char *title, const char *hint, char *text, size_t size)
 	}
 }
 
-FILE *tui_create(const char *path)
+FILE *tui_ask_file(const char *name, const char *hint, char *path, size_t size, char note[256])
 {
-	int fd = output_growing(path, O_EXCL, 0600, NULL);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	unsigned i = 0;
+	FILE *f;
+	int fd;
 
+	do
+		snprintf(path, size, "kymo.%s.%u", name, i++);
+	while (file_exists(path) && i < 10000);
+	if (!tui_ask("Print to file", hint, path, size) || !path[0])
+		return NULL;
+	fd = output_growing(path, O_EXCL, 0600, NULL);
+	f = fd < 0 ? NULL : fdopen(fd, "w");
 	if (fd >= 0 && !f)
 		close(fd);
-	if (fd < 0)
-		errno = -fd;
+	if (!f)
+		snprintf(note, 256, "cannot write %.180s: %s", path,
+			 strerror(fd < 0 ? -fd : errno));
 	return f;
 }
 

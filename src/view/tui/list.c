@@ -197,7 +197,7 @@ int tui_base_key(struct tui_base *b, struct tui_list *l, int key)
 	case TUI_KEY_CLOSED: return TUI_QUIT;
 	case '?':
 	case 'h':
-	case TUI_KEY_HELP: return tui_help(b->help) == TUI_QUIT ? TUI_QUIT : -1;
+	case TUI_KEY_HELP: return tui_base_back(tui_help(b->help));
 	case '{':
 	case TUI_KEY_SHIFT_LEFT: tui_base_sideways(b, -SIDEWAYS); break;
 	case '}':

@@ -61,6 +61,11 @@ struct tui_base {
 	tui_text_fn *text;		 /* of a line, to search in */
 	const char *help;		 /* the view's own keys */
 };
+/* What key() answers after another view was left. */
+static inline int tui_base_back(enum tui_exit left)
+{
+	return left == TUI_QUIT ? TUI_QUIT : -1;
+}
 /* Draws it, waits for a key, and takes the note away when there was one. */
 int tui_base_step(struct tui_base *b, int timeout_ms);
 /* Such steps, until key() leaves it. */
@@ -81,8 +86,11 @@ int tui_menu(const char *title, const struct tui_item *items, size_t n);
 /* Edits text in place; false when it was left with Esc. */
 bool tui_ask(const char *title, const char *hint, char *text, size_t size);
 
-/* A new file for the user's eyes only; never over one that is there. NULL with errno. */
-FILE *tui_create(const char *path);
+/*
+ * Asks for the name of a new file, "kymo.NAME.0" and so on, and makes it: for the user's eyes only,
+ * and never over one that is there. NULL: note says why, or the user thought better of it.
+ */
+FILE *tui_ask_file(const char *name, const char *hint, char *path, size_t size, char note[256]);
 
 /* An error with its hint; any key takes it away. */
 void tui_error(const struct err *e);

@@ -115,7 +115,7 @@ void tui_report_draw(void *view);
 int tui_report_head(const struct tui_view *v);
 /* What is sorted by where the headings have this column; -1: nothing. */
 int tui_report_head_at(const struct tui_view *v, int x);
-int tui_report_print(const struct tui_view *v, const char *path, struct err *e);
+void tui_report_print(const struct tui_view *v, FILE *f);
 
 /* view/tui/report_keys.c: what a key does; TUI_QUIT or TUI_BACK to leave, -1 to stay */
 int tui_report_key(void *view, int key);

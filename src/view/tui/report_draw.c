@@ -351,16 +351,12 @@ static void print_row(FILE *f, const struct tui_view *v, uint32_t row)
 	putc('\n', f);
 }
 
-int tui_report_print(const struct tui_view *v, const char *path, struct err *e)
+void tui_report_print(const struct tui_view *v, FILE *f)
 {
 	unsigned sum[TUI_SORT_TEXT], n = tui_sums_shown(v, sum);
-	FILE *f = tui_create(path);
 	AUTO_FREE char *end = v->m->ending ? v->m->ending(v->m->ctx) : NULL;
 	char buf[2048];
-	int r;
 
-	if (!f)
-		return err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
 	fprintf(f,
 		"# Samples: %" PRIu64 " of event%s '%s'\n# Event count (approx.): %" PRIu64
 		"\n#\n#",
@@ -387,9 +383,4 @@ int tui_report_print(const struct tui_view *v, const char *path, struct err *e)
 	}
 	for (const char *line = end; line && *line; line += strcspn(line, "\n") + 1)
 		fprintf(f, "%s# %.*s\n", line == end ? "#\n" : "", (int)strcspn(line, "\n"), line);
-	r = ferror(f) ? -EIO : 0;
-	if (fclose(f) != 0 || r < 0)
-		return err_set(e, errno ? errno : EIO, "cannot write all of %s: %s", path,
-			       strerror(errno ? errno : EIO));
-	return 0;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/file.h"
 #include "base/str.h"
 #include "view/tui/report.h"
 
@@ -303,20 +302,17 @@ static bool has_inside(const struct tui_view *v)
 
 static void print_to_file(struct tui_view *v)
 {
-	struct err e = { 0 };
 	char path[200];
-	unsigned i = 0;
+	FILE *f = tui_ask_file("report", "what is listed now, as text", path, sizeof(path),
+			       v->base.note);
 
-	do
-		snprintf(path, sizeof(path), "kymo.report.%u", i++);
-	while (file_exists(path) && i < 10000);
-	if (!tui_ask("Print to file", "what is listed now, as text", path, sizeof(path)) ||
-	    !path[0])
+	if (!f)
 		return;
-	if (tui_report_print(v, path, &e) < 0)
-		tui_error(&e);
-	else
+	tui_report_print(v, f);
+	if (fclose(f) == 0)
 		note(v, "%zu lines in %s", v->lines.n, path);
+	else
+		note(v, "cannot write all of %s", path);
 }
 
 static enum tui_exit tui_report_keys_header(struct tui_view *v)
@@ -339,11 +335,10 @@ static int on_function(struct tui_view *v, int key)
 		return -1;
 	}
 	if (key == 'a')
-		return tui_annotate_view(v->m, &v->t, frame, &v->source) == TUI_QUIT ? TUI_QUIT
-										     : -1;
+		return tui_base_back(tui_annotate_view(v->m, &v->t, frame, &v->source));
 	if (key == 's')
-		return tui_panes_view(v->m, &v->t, frame, &v->source) == TUI_QUIT ? TUI_QUIT : -1;
-	return tui_around_view(v->m, &v->t, frame, &v->source) == TUI_QUIT ? TUI_QUIT : -1;
+		return tui_base_back(tui_panes_view(v->m, &v->t, frame, &v->source));
+	return tui_base_back(tui_around_view(v->m, &v->t, frame, &v->source));
 }
 
 enum { BY_IMAGE = '1', BY_SYMBOL = '2', BY_THREAD = '3', BY_DEFAULT = '0' };
@@ -493,7 +488,7 @@ int tui_report_key(void *view, int key)
 		break;
 	case TUI_KEY_TAB: next_event(v, false); break;
 	case TUI_KEY_BACK_TAB: next_event(v, true); break;
-	case 'i': return tui_report_keys_header(v) == TUI_QUIT ? TUI_QUIT : -1;
+	case 'i': return tui_base_back(tui_report_keys_header(v));
 	case 'P': print_to_file(v); break;
 	default: return tui_rows_search(v, key) ? -1 : tui_base_key(&v->base, &v->list, key);
 	}

@@ -273,7 +273,7 @@ static int tui_table_key(void *view, int key)
 		break;
 	case TUI_KEY_ENTER:
 	case TUI_KEY_DOUBLE:
-	case TUI_KEY_RIGHT: return tui_table_row_page(v) == TUI_QUIT ? TUI_QUIT : -1;
+	case TUI_KEY_RIGHT: return tui_base_back(tui_table_row_page(v));
 	case '>': tui_table_sort(v, (v->sorted + 1) % n); break;
 	case '<': tui_table_sort(v, v->sorted > 0 ? v->sorted - 1 : n - 1); break;
 	case 'r':
