@@ -7,11 +7,6 @@
 #include "base/str.h"
 #include "event/match.h"
 
-struct list {
-	struct column col[KEY_COLUMNS];
-	unsigned n;
-};
-
 struct making {
 	const struct columns_opts *o;
 	struct err *e;
@@ -23,7 +18,7 @@ static bool same_column(const struct column *a, const struct column *b)
 }
 
 /* Keys are taken once; fields of tracepoints as often as they are named. */
-static int list_add(struct making *m, struct list *l, struct column c)
+static int list_add(struct making *m, struct columns *l, struct column c)
 {
 	for (unsigned i = 0; i < l->n && c.key != KEY_FIELD; i++)
 		if (same_column(&l->col[i], &c))
@@ -110,7 +105,7 @@ static int key_find_type(struct making *m, const char *name, uint32_t *ret)
 	return hits ? 0 : err_set(m->e, EINVAL, "the recording has no event '%s'", name);
 }
 
-static int add_field(struct making *m, struct list *l, uint32_t type, const struct field *f,
+static int add_field(struct making *m, struct columns *l, uint32_t type, const struct field *f,
 		     bool raw, int level)
 {
 	struct column c = { .key = KEY_FIELD, .type = type, .field = f, .raw = raw };
@@ -121,8 +116,8 @@ static int add_field(struct making *m, struct list *l, uint32_t type, const stru
 }
 
 /* Those of one type that go by that name; "*" is all but the common ones. Returns how many. */
-static int add_fields(struct making *m, struct list *l, uint32_t type, const char *name, bool raw,
-		      int level)
+static int add_fields(struct making *m, struct columns *l, uint32_t type, const char *name,
+		      bool raw, int level)
 {
 	const struct event_type *t = &m->o->trace->types[type];
 	int n = 0;
@@ -141,7 +136,7 @@ static int add_fields(struct making *m, struct list *l, uint32_t type, const cha
 	return n;
 }
 
-static int add_dynamic(struct making *m, struct list *l, const char *word, int level)
+static int add_dynamic(struct making *m, struct columns *l, const char *word, int level)
 {
 	AUTO_FREE char *copy = mem_strdup(word);
 	char *slash = strchr(copy, '/'), *dot = strchr(copy, '.');
@@ -180,7 +175,7 @@ static int add_dynamic(struct making *m, struct list *l, const char *word, int l
 	return n ? 0 : unknown(m, word);
 }
 
-static int add_word(struct making *m, struct list *l, const char *word, int level)
+static int add_word(struct making *m, struct columns *l, const char *word, int level)
 {
 	enum key key = find_key(word);
 	int r;
@@ -196,7 +191,7 @@ static int add_word(struct making *m, struct list *l, const char *word, int leve
 }
 
 /* Words of one {group} share a level of the hierarchy. */
-static int parse_sort(struct making *m, struct list *l, const char *text)
+static int parse_sort(struct making *m, struct columns *l, const char *text)
 {
 	int level = 0;
 	bool group = false;
@@ -220,7 +215,7 @@ static int parse_sort(struct making *m, struct list *l, const char *text)
 	}
 }
 
-static int parse_fields(struct making *m, struct list *l, const char *text)
+static int parse_fields(struct making *m, struct columns *l, const char *text)
 {
 	while (*(text += strspn(text, ", "))) {
 		size_t n = strcspn(text, ", ");
@@ -304,12 +299,12 @@ static char *sort_text(const struct columns_opts *o)
 			  overhead ? "overhead," : "", strbuf_str(&b));
 }
 
-static void add_sum(struct making *m, struct list *l, enum key key, const char *title)
+static void add_sum(struct making *m, struct columns *l, enum key key, const char *title)
 {
 	list_add(m, l, (struct column){ .key = key, .title = title });
 }
 
-static void default_sums(struct making *m, struct list *l)
+static void default_sums(struct making *m, struct columns *l)
 {
 	const struct columns_opts *o = m->o;
 
@@ -359,21 +354,19 @@ static int find_in(const struct columns *c, const struct column *what)
 }
 
 /* Output is fields, then the sort keys not among them; comparison is the other way round. */
-static int key_join(struct making *m, struct columns *c, struct list *sort, struct list *fields)
+static int key_join(struct making *m, struct columns *c, struct columns *sort,
+		    struct columns *fields)
 {
 	unsigned n = 0;
 	int r = 0;
 
 	for (unsigned i = 0; i < sort->n && r == 0; i++) {
-		bool there = false;
+		int at = find_in(fields, &sort->col[i]);
 
-		for (unsigned k = 0; k < fields->n && !there; k++) {
-			there = same_column(&fields->col[k], &sort->col[i]);
-			if (there && !column_is_sum(&sort->col[i]))
-				fields->col[k].level = sort->col[i].level;
-		}
-		if (!there)
+		if (at < 0)
 			r = list_add(m, fields, sort->col[i]);
+		else if (!column_is_sum(&sort->col[i]))
+			fields->col[at].level = sort->col[i].level;
 	}
 	if (r < 0)
 		return r;
@@ -409,8 +402,8 @@ int columns_make(struct columns *c, const struct columns_opts *o, struct err *e)
 {
 	struct making m = { .o = o, .e = e };
 	AUTO_FREE char *text = sort_text(o);
-	AUTO_FREE struct list *sort = mem_alloc(sizeof(*sort));
-	AUTO_FREE struct list *fields = mem_alloc(sizeof(*fields));
+	AUTO_FREE struct columns *sort = mem_alloc(sizeof(*sort));
+	AUTO_FREE struct columns *fields = mem_alloc(sizeof(*fields));
 	int r = 0;
 
 	*c = (struct columns){ .by_default = !o->sort && !o->fields };

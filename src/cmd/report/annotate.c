@@ -336,6 +336,15 @@ static void find_leaders(struct work *w)
 						   : i;
 }
 
+static struct annotate_opts opts_of(const struct work *w, uint32_t type)
+{
+	return (struct annotate_opts){ .type = type,
+				       .intel = w->a->style && strcmp(w->a->style, "intel") == 0,
+				       .leader = w->leader,
+				       .vmlinux = w->a->load.vmlinux,
+				       .symfs = w->load.opts.symfs };
+}
+
 /* How it is shown: as text, and at first on a terminal. */
 static struct annotate_style style_of(const struct work *w)
 {
@@ -362,16 +371,12 @@ static int annotate_print_all(struct work *w, uint32_t type, unsigned *found, st
 	const struct args *a = w->a;
 	struct columns columns;
 	struct cells cells;
-	struct annotate_opts ao = { .type = type,
-				    .intel = a->style && strcmp(a->style, "intel") == 0,
-				    .leader = w->leader,
-				    .no_lines = !a->source && !a->lines,
-				    .vmlinux = a->load.vmlinux,
-				    .symfs = a->load.symfs };
+	struct annotate_opts ao = opts_of(w, type);
 	struct annotate_style style = style_of(w);
 	struct hist h;
 	int r = columns_make(&columns, &(struct columns_opts){ .sort = "dso,sym" }, e);
 
+	ao.no_lines = !a->source && !a->lines;
 	if (r < 0)
 		return r;
 	cells_make(&cells, &w->load.names, &(struct cells_opts){ .columns = &columns });
@@ -427,13 +432,10 @@ static int make_table(void *ctx, const struct tui_query *q, struct tui_table *re
 
 static bool has_code(const struct work *w, const struct tui_table *t, uint32_t frame)
 {
-	struct annotate_opts ao = { .type = t->type,
-				    .leader = w->leader,
-				    .no_lines = true,
-				    .vmlinux = w->a->load.vmlinux,
-				    .symfs = w->load.opts.symfs };
+	struct annotate_opts ao = opts_of(w, t->type);
 	struct annotate ann;
 
+	ao.no_lines = true;
 	if (annotate_make(&w->load.names, frame, &ao, &ann, NULL) < 0)
 		return false;
 	annotate_free(&ann);
@@ -472,9 +474,7 @@ static int annotate_walk_through(struct work *w, struct err *e)
 			       .trace = w->load.source->trace,
 			       .leader = w->leader,
 			       .make = make_table,
-			       .annotate = { .intel = a->style && strcmp(a->style, "intel") == 0,
-					     .vmlinux = a->load.vmlinux,
-					     .symfs = a->load.symfs },
+			       .annotate = opts_of(w, 0),
 			       .style = style_of(w),
 			       .source = w->src.opts };
 

@@ -165,6 +165,7 @@ void json_event(struct script *s, const struct event *ev);
 /* One that prints samples, and knows nothing of what tracepoints name. */
 struct script *script_make(struct trace *t, struct symbols *symbols, const struct script_opts *o,
 			   struct out *out);
+void script_comm(struct script *s, const struct script_type *t, const char *name);
 void script_start(struct script *s, const struct event *ev, const struct script_type *t,
 		  uint64_t show);
 /* What to ask of a user frame, of SITE_*; first: it is where the program itself was. */

@@ -111,22 +111,26 @@ static void print_time(struct script *s, uint64_t time)
 	out_add(o, ": ", 2);
 }
 
+void script_comm(struct script *s, const struct script_type *t, const char *name)
+{
+	struct out *o = s->out;
+
+	if (s->o.latency)
+		out_printf(o, "%8.8s ", name);
+	else if (t->chains)
+		out_puts(o, name), out_putc(o, ' ');
+	else
+		out_right(o, name, 16), out_putc(o, ' ');
+}
+
 void script_start(struct script *s, const struct event *ev, const struct script_type *t,
 		  uint64_t show)
 {
 	struct out *o = s->out;
 	char buf[TASK_NAME];
 
-	if (show & SCRIPT_COMM) {
-		const char *comm = tasks_name_at(s->trace->tasks, ev->tid, ev->time, buf);
-
-		if (s->o.latency)
-			out_printf(o, "%8.8s ", comm);
-		else if (t->chains)
-			out_puts(o, comm), out_putc(o, ' ');
-		else
-			out_right(o, comm, 16), out_putc(o, ' ');
-	}
+	if (show & SCRIPT_COMM)
+		script_comm(s, t, tasks_name_at(s->trace->tasks, ev->tid, ev->time, buf));
 	if ((show & SCRIPT_PID) && (show & SCRIPT_TID)) {
 		out_printf(o, "%5d/%-5d ", ev->pid, ev->tid);
 	} else if (show & (SCRIPT_PID | SCRIPT_TID)) {

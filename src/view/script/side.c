@@ -100,13 +100,7 @@ void side_print(struct script *s, const struct event *ev)
 
 		if (!name)
 			name = tasks_name_at(s->trace->tasks, ev->tid, ev->time, comm);
-
-		if (s->o.latency)
-			out_printf(s->out, "%8.8s ", name);
-		else if (t->chains)
-			out_printf(s->out, "%s ", name);
-		else
-			out_printf(s->out, "%16s ", name);
+		script_comm(s, t, name);
 	}
 	script_start(s, &start, t, t->show & ~SCRIPT_COMM);
 	if (s->trace->record_text)

@@ -102,11 +102,10 @@ static uint32_t symbols_number(struct script *s, uint32_t dso)
 }
 
 /* A function that the recording itself names. */
-static const struct sym_result *ksymbol(struct script *s, uint32_t dso, const struct task_map *map)
+static const struct sym_result *ksymbol(struct script *s, const struct task_map *map)
 {
 	struct sym_result *r = arena_alloc(&s->arena, sizeof(*r));
 
-	(void)dso;
 	*r = (struct sym_result){
 		.name = SYMBOLS_NONE, .module = SYMBOLS_NONE, .start = map->start, .end = map->end
 	};
@@ -286,8 +285,7 @@ static const struct site_line *make_site(struct script *s, const struct task_map
 	others_wait(s);
 	if (!d->ksymbol)
 		file = symbols_number(s, map->dso);
-	t.sym = d->ksymbol ? ksymbol(s, map->dso, map)
-			   : symbols_resolve(s->symbols, file, addr, want);
+	t.sym = d->ksymbol ? ksymbol(s, map) : symbols_resolve(s->symbols, file, addr, want);
 	script_site_make_text(s, &t);
 	if (what & SITE_INLINED)
 		make_inlined(s, &t,
@@ -308,12 +306,11 @@ static const struct site_line *script_site_text_of(struct script *s, const struc
 	return l->text ? l : make_site(s, map, addr, what);
 }
 
-static void site_unknown(struct script *s, struct site *x)
+static void site_unknown(struct site *x)
 {
 	static const char *const texts[] = { "", " [unknown]", " ([unknown])",
 					     " [unknown] ([unknown])" };
 
-	(void)s;
 	x->text = texts[(x->what & SCRIPT_SYM ? 1 : 0) + (x->what & SCRIPT_DSO ? 2 : 0)];
 	x->text_n = (uint32_t)strlen(x->text);
 	x->addr = x->ip;
@@ -390,7 +387,7 @@ const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint
 	*x = (struct site){ .ip = ip, .space = space, .what = what | 1 };
 	m = map_of(s, space, ip);
 	if (!m) {
-		site_unknown(s, x);
+		site_unknown(x);
 		return x;
 	}
 	x->map = m->map;
