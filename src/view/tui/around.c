@@ -56,6 +56,29 @@ static const char *tui_around_text(void *ctx, size_t i, char *buf, size_t size)
 	return tui_tree_name(a->t->names, tui_around_at(a, i)->frame, buf, size);
 }
 
+static void tui_around_line(void *ctx, struct tui_line *l, size_t at)
+{
+	struct around *a = ctx;
+	const struct function *f = tui_around_at(a, at);
+	bool middle = at == a->callers.n;
+	double p = profile_percent(f->total, a->t->total);
+	double self = profile_percent(f->self, a->t->total);
+	char name[512];
+
+	tui_printf(l, tui_heat(p), " %8.2f%%  ", p);
+	if (middle)
+		tui_printf(l, tui_heat(self), "%8.2f%%  ", self);
+	else
+		tui_put(l, TUI_PLAIN, "           ");
+	tui_put(l, TUI_ARROW,
+		middle		    ? ""
+		: at < a->callers.n ? (tui_unicode() ? "  ┌ " : "  , ")
+		: tui_unicode()	    ? "  └ "
+				    : "  ` ");
+	tui_put_found(l, middle ? TUI_BOLD : TUI_PLAIN, tui_around_text(a, at, name, sizeof(name)),
+		      &a->base.search);
+}
+
 static void tui_around_draw(void *ctx)
 {
 	struct around *a = ctx;
@@ -66,8 +89,6 @@ static void tui_around_draw(void *ctx)
 	char name[512], buf[400];
 	struct tui_line l;
 
-	a->list.height = tui_height() - 4;
-	tui_list_fit(&a->list);
 	tui_clear();
 	snprintf(name, sizeof(name), "Callers and callees of %s",
 		 tui_tree_name(a->t->names, a->middle.frame, buf, sizeof(buf)));
@@ -76,28 +97,7 @@ static void tui_around_draw(void *ctx)
 	l = tui_line(1, false);
 	tui_printf(&l, TUI_HEAD, "     Total       Self   Function");
 	tui_fill(&l, TUI_HEAD);
-	for (int i = 0; i < a->list.height && a->list.top + (size_t)i < a->list.n; i++) {
-		size_t k = a->list.top + (size_t)i;
-		const struct function *f = tui_around_at(a, k);
-		bool middle = k == a->callers.n;
-		double p = profile_percent(f->total, a->t->total);
-
-		l = tui_line(2 + i, k == a->list.at);
-		tui_printf(&l, tui_heat(p), " %8.2f%%  ", p);
-		if (middle)
-			tui_printf(&l, tui_heat(profile_percent(f->self, a->t->total)), "%8.2f%%  ",
-				   profile_percent(f->self, a->t->total));
-		else
-			tui_put(&l, TUI_PLAIN, "           ");
-		tui_put(&l, TUI_ARROW,
-			middle		   ? ""
-			: k < a->callers.n ? (tui_unicode() ? "  ┌ " : "  , ")
-			: tui_unicode()	   ? "  └ "
-					   : "  ` ");
-		tui_put_found(&l, middle ? TUI_BOLD : TUI_PLAIN,
-			      tui_around_text(a, k, name, sizeof(name)), &a->base.search);
-		tui_fill(&l, TUI_PLAIN);
-	}
+	tui_list_draw(&a->list, tui_line(2, false), tui_height() - 4, true, tui_around_line, a);
 	l = tui_line(tui_height() - 2, false);
 	tui_put(&l, TUI_PLAIN, " ");
 	if (a->base.note[0])

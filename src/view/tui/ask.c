@@ -19,24 +19,16 @@ static int clamp(int v, int low, int high)
 	return v > high ? high : v < low ? low : v;
 }
 
-static void draw_menu(const char *title, const struct tui_item *items, const struct tui_list *l,
-		      int y, int x, int width)
+static void menu_line(void *ctx, struct tui_line *l, size_t at)
 {
-	tui_box(y, x, l->height + 2, width, title);
-	for (int i = 0; i < l->height; i++) {
-		size_t at = l->top + (size_t)i;
-		struct tui_line line = tui_line_in(y + 1 + i, x + 1, width - 2, at == l->at);
+	const struct tui_item *item = (const struct tui_item *)ctx + at;
 
-		if (at >= l->n)
-			break;
-		tui_put(&line, TUI_BOX, " ");
-		if (items[at].letter)
-			tui_printf(&line, TUI_BOLD, "%c  ", items[at].letter);
-		else
-			tui_put(&line, TUI_BOX, "   ");
-		tui_put(&line, TUI_BOX, items[at].text);
-		tui_fill(&line, TUI_BOX);
-	}
+	tui_put(l, TUI_BOX, " ");
+	if (item->letter)
+		tui_printf(l, TUI_BOLD, "%c  ", item->letter);
+	else
+		tui_put(l, TUI_BOX, "   ");
+	tui_put(l, TUI_BOX, item->text);
 }
 
 int tui_menu(const char *title, const struct tui_item *items, size_t n)
@@ -49,19 +41,18 @@ int tui_menu(const char *title, const struct tui_item *items, size_t n)
 			wanted = tui_columns(items[i].text) + 8;
 	for (;;) {
 		int width = clamp(wanted, 20, tui_width() > 4 ? tui_width() - 2 : tui_width());
-		int key;
+		int height = clamp((int)n, 1, tui_height() > 5 ? tui_height() - 4 : 1), key;
+		int y = (tui_height() - height - 2) / 2, x = (tui_width() - width) / 2;
 
-		l.height = clamp((int)n, 1, tui_height() > 5 ? tui_height() - 4 : 1);
-		tui_list_fit(&l);
-		draw_menu(title, items, &l, (tui_height() - l.height - 2) / 2,
-			  (tui_width() - width) / 2, width);
+		tui_box(y, x, height + 2, width, title);
+		tui_list_draw(&l, tui_line_in(y + 1, x + 1, width - 2, false), height, true,
+			      menu_line, (void *)(uintptr_t)items);
 		key = tui_key(-1);
 		if (key == TUI_KEY_CLICK) { /* beside it: away */
-			int y, x, left = (tui_width() - width) / 2;
+			int my, mx;
 
-			tui_mouse_at(&y, &x);
-			return x >= left && x < left + width &&
-					       tui_list_click(&l, y, (tui_height() - l.height) / 2)
+			tui_mouse_at(&my, &mx);
+			return mx >= x && mx < x + width && tui_list_click(&l, my, y + 1)
 				       ? items[l.at].id
 				       : -1;
 		}

@@ -140,9 +140,20 @@ static void column(const struct tui_code *c, struct tui_line *l, uint32_t insn)
 				c->a.more[k].hits[insn].count, c->a.more[k].hits[insn].weight);
 }
 
-static void draw_line(const struct tui_code *c, struct tui_line *l,
-		      const struct tui_code_line *line, int digits)
+static int hex_digits(uint64_t v)
 {
+	int n = 1;
+
+	while (v >>= 4)
+		n++;
+	return n;
+}
+
+static void tui_code_line(void *ctx, struct tui_line *l, size_t at)
+{
+	const struct tui_code *c = ctx;
+	const struct tui_code_line *line = &c->lines.data[at];
+	int digits = hex_digits(c->a.end);
 	const struct annotate_insn *in = &c->a.insns.data[line->insn];
 	const char *bar = tui_unicode() ? "│ " : "| ";
 	char arrows[ARROWS_TEXT], args[1024];
@@ -204,15 +215,6 @@ static void tui_code_status(const struct tui_code *c)
 	}
 }
 
-static int hex_digits(uint64_t v)
-{
-	int n = 1;
-
-	while (v >>= 4)
-		n++;
-	return n;
-}
-
 void tui_code_draw(void *code)
 {
 	struct tui_code *c = code;
@@ -226,8 +228,6 @@ void tui_code_draw(void *code)
 	char left[512], right[128];
 	struct tui_line l;
 
-	c->list.height = tui_height() - 4;
-	tui_list_fit(&c->list);
 	tui_clear();
 	snprintf(left, sizeof(left), "%s  %s", c->a.function,
 		 names_dso(c->a.names, c->a.names->frames.data[c->a.frame].dso));
@@ -245,13 +245,7 @@ void tui_code_draw(void *code)
 	for (unsigned k = 0; k < c->a.n_more; k++)
 		tui_printf(&l, TUI_HEAD, ", %s", c->m->trace->types[c->a.more[k].type].name);
 	tui_fill(&l, TUI_HEAD);
-	for (int i = 0; i < c->list.height && c->list.top + (size_t)i < c->lines.n; i++) {
-		size_t at = c->list.top + (size_t)i;
-
-		l = tui_line(2 + i, at == c->list.at);
-		draw_line(c, &l, &c->lines.data[at], hex_digits(c->a.end));
-		tui_fill(&l, TUI_PLAIN);
-	}
+	tui_list_draw(&c->list, tui_line(2, false), tui_height() - 4, true, tui_code_line, c);
 	tui_code_status(c);
 	tui_hints(hints);
 }

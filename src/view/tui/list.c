@@ -23,6 +23,21 @@ void tui_list_fit(struct tui_list *l)
 		l->top = l->n > h ? l->n - h : 0;
 }
 
+void tui_list_draw(struct tui_list *l, struct tui_line first, int height, bool cursor,
+		   tui_line_fn *fn, void *ctx)
+{
+	l->height = height;
+	tui_list_fit(l);
+	for (int i = 0; i < height && l->top + (size_t)i < l->n; i++) {
+		struct tui_line line = first;
+
+		line.y += i;
+		line.selected = cursor && l->top + (size_t)i == l->at;
+		fn(ctx, &line, l->top + (size_t)i);
+		tui_fill(&line, TUI_PLAIN);
+	}
+}
+
 #define WHEEL 3 /* lines of a step */
 
 /* What is seen moves; the cursor only as far as it must to be seen, too. */

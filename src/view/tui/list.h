@@ -19,6 +19,10 @@ struct tui_list {
 };
 /* After n or height changed, or the cursor was set. */
 void tui_list_fit(struct tui_list *l);
+/* Draws its lines from `first` on, so many as there is room for; fn writes one. cursor: show it. */
+typedef void tui_line_fn(void *ctx, struct tui_line *l, size_t at);
+void tui_list_draw(struct tui_list *l, struct tui_line first, int height, bool cursor,
+		   tui_line_fn *fn, void *ctx);
 /* Arrows, j k, pages, Home End g G; false when it is none of these. */
 bool tui_list_key(struct tui_list *l, int key);
 /* The cursor to the line that stands at y, where the first of them stands at first; false: none

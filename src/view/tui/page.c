@@ -45,6 +45,16 @@ static void tui_page_fold(struct page *p)
 }
 
 /* A line that ends in a colon is a heading. */
+static void tui_page_line(void *ctx, struct tui_line *l, size_t at)
+{
+	struct page *p = ctx;
+	char buf[2048];
+	const char *text = page_text(p, at, buf, sizeof(buf));
+
+	tui_put(l, TUI_PLAIN, " ");
+	tui_put_found(l, str_ends(text, ":") ? TUI_BOLD : TUI_PLAIN, text, &p->base.search);
+}
+
 static void tui_page_draw(void *ctx)
 {
 	static const char *const hints[] = { "PgUp/PgDn", "turn", "/", "search", "n/N", "again",
@@ -60,15 +70,7 @@ static void tui_page_draw(void *ctx)
 	tui_clear();
 	tui_list_where(l, where, sizeof(where));
 	tui_title(p->title, where);
-	for (int i = 0; i < l->height && l->top + (size_t)i < l->n; i++) {
-		struct tui_line line = tui_line(1 + i, false);
-		char buf[2048];
-		const char *text = page_text(p, l->top + (size_t)i, buf, sizeof(buf));
-
-		tui_put(&line, TUI_PLAIN, " ");
-		tui_put_found(&line, str_ends(text, ":") ? TUI_BOLD : TUI_PLAIN, text,
-			      &p->base.search);
-	}
+	tui_list_draw(l, tui_line(1, false), l->height, false, tui_page_line, p);
 	if (p->base.note[0]) {
 		struct tui_line line = tui_line(tui_height() - 2, false);
 

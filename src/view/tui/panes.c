@@ -121,86 +121,45 @@ static void tui_panes_share(const struct panes *p, struct tui_line *l, uint64_t 
 	tui_printf(l, tui_heat(v), "%6.2f%% ", v);
 }
 
-struct place {
-	int y, x, width, height; /* with its heading */
-};
-
-static void tui_panes_head(const struct panes *p, int pane, const struct place *at,
-			   const char *text)
+static void function_line(void *ctx, struct tui_line *l, size_t at)
 {
-	struct tui_line l = tui_line_in(at->y, at->x, at->width, false);
+	struct panes *p = ctx;
+	const struct function *f = &p->all.data[p->shown.data[at]];
+	char buf[512];
+
+	tui_panes_share(p, l, f->self);
+	tui_panes_share(p, l, f->total);
+	tui_put_found(l, at == p->list[FUNCTIONS].at ? TUI_BOLD : TUI_PLAIN,
+		      tui_panes_name_of(p, f->frame, buf, sizeof(buf)), &p->base.search);
+}
+
+static void caller_line(void *ctx, struct tui_line *l, size_t at)
+{
+	struct panes *p = ctx;
+	char buf[512];
+
+	tui_panes_share(p, l, p->callers.data[at].total);
+	tui_put(l, TUI_PLAIN, tui_panes_name_of(p, p->callers.data[at].frame, buf, sizeof(buf)));
+}
+
+static void descendant_line(void *ctx, struct tui_line *l, size_t at)
+{
+	struct panes *p = ctx;
+
+	tui_tree_draw(l, &p->tree, p->t->names, &p->lines.data[at], p->t->total, NULL);
+}
+
+/* A pane with its heading, from there on. */
+static void draw_pane(struct panes *p, int pane, struct tui_line at, int height, const char *head,
+		      tui_line_fn *fn)
+{
+	struct tui_line l = at;
 	enum tui_style s = p->focus == pane ? TUI_TITLE : TUI_HEAD;
 
-	tui_put(&l, s, text);
+	tui_put(&l, s, head);
 	tui_fill(&l, s);
-}
-
-static void draw_functions(struct panes *p, struct place at)
-{
-	struct tui_list *list = &p->list[FUNCTIONS];
-	char buf[512];
-
-	tui_panes_head(p, FUNCTIONS, &at,
-		       tui_unicode() ? p->by_self ? "  Self▼  Total  Functions"
-						  : "  Self   Total▼ Functions"
-		       : p->by_self  ? "  Selfv  Total  Functions"
-				     : "  Self   Totalv Functions");
-	list->height = at.height - 1;
-	tui_list_fit(list);
-	for (int i = 0; i < list->height && list->top + (size_t)i < list->n; i++) {
-		size_t k = list->top + (size_t)i;
-		const struct function *f = &p->all.data[p->shown.data[k]];
-		struct tui_line l = tui_line_in(at.y + 1 + i, at.x, at.width,
-						k == list->at && p->focus == FUNCTIONS);
-
-		tui_panes_share(p, &l, f->self);
-		tui_panes_share(p, &l, f->total);
-		tui_put_found(&l, k == list->at ? TUI_BOLD : TUI_PLAIN,
-			      tui_panes_name_of(p, f->frame, buf, sizeof(buf)), &p->base.search);
-		tui_fill(&l, TUI_PLAIN);
-	}
-}
-
-static void draw_callers(struct panes *p, struct place at)
-{
-	struct tui_list *list = &p->list[CALLERS];
-	char buf[512];
-
-	tui_panes_head(p, CALLERS, &at, "  Total Callers");
-	list->height = at.height - 1;
-	tui_list_fit(list);
-	for (int i = 0; i < list->height && list->top + (size_t)i < list->n; i++) {
-		size_t k = list->top + (size_t)i;
-		struct tui_line l = tui_line_in(at.y + 1 + i, at.x, at.width,
-						k == list->at && p->focus == CALLERS);
-
-		tui_panes_share(p, &l, p->callers.data[k].total);
-		tui_put(&l, TUI_PLAIN,
-			tui_panes_name_of(p, p->callers.data[k].frame, buf, sizeof(buf)));
-		tui_fill(&l, TUI_PLAIN);
-	}
-}
-
-static void draw_descendants(struct panes *p, struct place at)
-{
-	struct tui_list *list = &p->list[DESCENDANTS];
-
-	tui_panes_head(p, DESCENDANTS, &at, "  Descendants");
-	list->height = at.height - 1;
-	tui_list_fit(list);
-	for (int i = 0; i < list->height && list->top + (size_t)i < list->n; i++) {
-		size_t k = list->top + (size_t)i;
-		struct tui_line l = tui_line_in(at.y + 1 + i, at.x, at.width,
-						k == list->at && p->focus == DESCENDANTS);
-
-		tui_tree_draw(&l, &p->tree, p->t->names, &p->lines.data[k], p->t->total, NULL);
-		tui_fill(&l, TUI_PLAIN);
-	}
-	if (!p->t->chains) {
-		struct tui_line l = tui_line_in(at.y + 2, at.x + 1, at.width - 1, false);
-
-		tui_put(&l, TUI_DIM, "recorded without call chains: record -g");
-	}
+	at.y++;
+	tui_list_draw(&p->list[pane], at, height - 1, p->focus == pane, fn, p);
 }
 
 static void tui_panes_draw(void *ctx)
@@ -219,15 +178,26 @@ static void tui_panes_draw(void *ctx)
 	snprintf(title, sizeof(title), "Functions of event '%s'",
 		 p->m->trace->types[p->t->type].name);
 	tui_title(title, p->filter[0] ? p->filter : NULL);
-	draw_functions(p, (struct place){ 1, 0, width, height });
+	draw_pane(p, FUNCTIONS, tui_line_in(1, 0, width, false), height,
+		  tui_unicode()
+			  ? p->by_self ? "  Self▼  Total  Functions" : "  Self   Total▼ Functions"
+		  : p->by_self ? "  Selfv  Total  Functions"
+			       : "  Self   Totalv Functions",
+		  function_line);
 	for (int y = 1; y < height + 1; y++) {
 		l = tui_line_in(y, width, 1, false);
 		tui_put(&l, TUI_DIM, tui_unicode() ? "│" : "|");
 	}
 	width++;
-	draw_callers(p, (struct place){ 1, width, tui_width() - width, third });
-	draw_descendants(p,
-			 (struct place){ 1 + third, width, tui_width() - width, height - third });
+	draw_pane(p, CALLERS, tui_line_in(1, width, tui_width() - width, false), third,
+		  "  Total Callers", caller_line);
+	l = tui_line_in(1 + third, width, tui_width() - width, false);
+	draw_pane(p, DESCENDANTS, l, height - third, "  Descendants", descendant_line);
+	if (!p->t->chains) {
+		l.y += 2;
+		l.x++;
+		tui_put(&l, TUI_DIM, "recorded without call chains: record -g");
+	}
 	l = tui_line(tui_height() - 2, false);
 	tui_put(&l, TUI_PLAIN, " ");
 	if (p->base.note[0])

@@ -255,36 +255,34 @@ static void history(const struct tui_view *v)
 		   str_thousands((uint64_t)most, top, sizeof(top)));
 }
 
-static void draw_lines(const struct tui_view *v, const int *width)
+struct drawing {
+	const struct tui_view *v;
+	int width[TUI_COLUMNS];
+};
+
+static void tui_report_line(void *ctx, struct tui_line *l, size_t at)
 {
-	int bars = bar_width(v, width);
+	const struct drawing *d = ctx;
+	const struct tui_view *v = d->v;
+	const struct tui_report_line *line = &v->lines.data[at];
+	int bars = bar_width(v, d->width);
+	uint64_t weight;
 
-	for (int i = 0; i < v->list.height; i++) {
-		size_t at = v->list.top + (size_t)i;
-		struct tui_line l = tui_line(tui_report_head(v) + 1 + i, at == v->list.at);
-		const struct tui_report_line *line;
-
-		if (at >= v->lines.n)
-			break;
-		line = &v->lines.data[at];
-		l.skip = v->base.skip;
-		if (line->is_row) {
-			row_line(v, &l, line->row, width);
-		} else {
-			tui_printf(&l, TUI_PLAIN, "%*s",
-				   v->t.tree ? sums_width(v) + tui_rows_indent(v, line->row) : 4,
-				   "");
-			tui_tree_draw(&l, &v->tree[line->row], v->t.names, &line->tree, v->t.total,
-				      &v->base.search);
-		}
-		tui_fill(&l, TUI_PLAIN);
-		if (line->is_row && bars && v->heaviest) {
-			uint64_t weight = tui_rows_weight(v, line->row);
-
-			tui_report_draw_bar(&l, tui_heat(tui_rows_percent(v, weight)),
-					    (double)weight / (double)v->heaviest, bars);
-		}
+	l->skip = v->base.skip;
+	if (!line->is_row) {
+		tui_printf(l, TUI_PLAIN, "%*s",
+			   v->t.tree ? sums_width(v) + tui_rows_indent(v, line->row) : 4, "");
+		tui_tree_draw(l, &v->tree[line->row], v->t.names, &line->tree, v->t.total,
+			      &v->base.search);
+		return;
 	}
+	row_line(v, l, line->row, d->width);
+	tui_fill(l, TUI_PLAIN);
+	if (!bars || !v->heaviest)
+		return;
+	weight = tui_rows_weight(v, line->row);
+	tui_report_draw_bar(l, tui_heat(tui_rows_percent(v, weight)),
+			    (double)weight / (double)v->heaviest, bars);
 }
 
 /* What the cursor is on, in full: names may be cut above. */
@@ -314,7 +312,7 @@ void tui_report_draw(void *view)
 					    "m",     "menu", "a", "annotate", "/", "search",
 					    "?",     "help", "q", "quit",     NULL };
 
-	int width[TUI_COLUMNS];
+	struct drawing d = { .v = v };
 
 	tui_clear();
 	v->list.height = tui_height() - 3 - tui_report_head(v);
@@ -322,9 +320,10 @@ void tui_report_draw(void *view)
 	tui_report_draw_title(v);
 	if (tui_report_head(v) > 1)
 		history(v);
-	fit_columns(v, width);
-	heads(v, width);
-	draw_lines(v, width);
+	fit_columns(v, d.width);
+	heads(v, d.width);
+	tui_list_draw(&v->list, tui_line(tui_report_head(v) + 1, false), v->list.height, true,
+		      tui_report_line, &d);
 	if (!v->lines.n) {
 		struct tui_line l = tui_line(tui_report_head(v) + 2, false);
 

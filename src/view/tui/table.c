@@ -159,20 +159,15 @@ static void tui_table_draw_heads(struct tui_tables_view *v)
 	tui_fill(&l, TUI_HEAD);
 }
 
-static void tui_table_draw_rows(struct tui_tables_view *v)
+static void tui_table_line(void *ctx, struct tui_line *l, size_t at)
 {
+	struct tui_tables_view *v = ctx;
 	AUTO_STRBUF cell = { 0 };
 
-	for (int i = 0; i < v->list.height && v->list.top + (size_t)i < v->rows.n; i++) {
-		size_t at = v->list.top + (size_t)i;
-		struct tui_line l = tui_line(FIRST_Y + i, at == v->list.at);
-
-		l.skip = v->base.skip;
-		for (size_t c = 0; c < v->t->n_columns; c++) {
-			tui_table_cell(v->t, v->rows.data[at], c, &cell);
-			tui_table_put(v, &l, c, TUI_PLAIN, strbuf_str(&cell));
-		}
-		tui_fill(&l, TUI_PLAIN);
+	l->skip = v->base.skip;
+	for (size_t c = 0; c < v->t->n_columns; c++) {
+		tui_table_cell(v->t, v->rows.data[at], c, &cell);
+		tui_table_put(v, l, c, TUI_PLAIN, strbuf_str(&cell));
 	}
 }
 
@@ -196,7 +191,7 @@ static void tui_table_draw(void *ctx)
 	tui_list_where(&v->list, where, sizeof(where));
 	tui_title(title.data, where);
 	tui_table_draw_heads(v);
-	tui_table_draw_rows(v);
+	tui_list_draw(&v->list, tui_line(FIRST_Y, false), v->list.height, true, tui_table_line, v);
 	if (v->base.note[0]) {
 		struct tui_line l = tui_line(tui_height() - 2, false);
 
