@@ -8,6 +8,18 @@
 #include "event/role.h"
 #include "event/spec/spec.h"
 
+/* How counts are summed; the numbers are those of perf.data. */
+enum stat_by {
+	STAT_CPU,
+	STAT_GLOBAL,
+	STAT_SOCKET,
+	STAT_DIE,
+	STAT_CORE,
+	STAT_THREAD,
+	STAT_UNSET,
+	STAT_NODE
+};
+
 struct count {
 	uint64_t value, enabled, running; /* as read; nanoseconds for the last two */
 };

@@ -71,7 +71,7 @@ static void show(struct source *s, struct symbols *symbols, struct out *out)
 
 static int on_round(void *ctx, struct statdata *d, uint64_t time_ns, bool final, struct err *e)
 {
-	struct stat_opts o = { .by = d->config.by == STATDATA_CORE ? STAT_CORE : STAT_CPU,
+	struct stat_opts o = { .by = d->config.by == STAT_CORE ? STAT_CORE : STAT_CPU,
 			       .wall_ns = (double)time_ns };
 	struct stat_style style = { .form = STAT_TEXT, .by = o.by, .big_num = true };
 	struct stat_table t;

@@ -77,7 +77,7 @@ static void count_to(uint64_t n)
 static int write_file(const char *path, bool pipe, struct arena *a, bool damaged, struct err *e)
 {
 	struct perfdata_write_opts wo = { .path = path, .pipe = pipe };
-	struct statdata_config config = { .by = STATDATA_CORE, .interval_ms = 100 };
+	struct statdata_config config = { .by = STAT_CORE, .interval_ms = 100 };
 	struct perfdata_event *types = statdata_types(&set, a);
 	struct perfdata_writer *w;
 	int r = perfdata_write_open(&wo, &w, e);
@@ -182,7 +182,7 @@ static void read_back(const char *path, const char *what, bool pipe, unsigned ba
 	CHECK_CASE(seen.n_places[0] == 4 && seen.n_places[2] == 1, "the places");
 	CHECK_CASE(seen.supported[0] && !seen.supported[3],
 		   "what could not be counted is told apart");
-	CHECK_CASE(d->config.by == STATDATA_CORE && d->config.interval_ms == 100 &&
+	CHECK_CASE(d->config.by == STAT_CORE && d->config.interval_ms == 100 &&
 			   !d->config.no_scale,
 		   "the configuration");
 	CHECK_CASE(d->user_s == 0.005 && d->sys_s == 0.007, "the command's times");

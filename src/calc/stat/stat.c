@@ -35,6 +35,7 @@ static void stat_group_key(const struct stat_opts *o, const struct count_set *se
 	if (o->by != STAT_GLOBAL && o->by != STAT_CPU && o->by != STAT_THREAD)
 		at = where(set, p->cpu);
 	switch (o->by) {
+	case STAT_UNSET:
 	case STAT_GLOBAL: key[0] = '\0'; break;
 	case STAT_CPU: snprintf(key, size, "CPU%d", p->cpu); break;
 	case STAT_CORE:

@@ -12,8 +12,6 @@
 
 #include "event/count.h"
 
-enum stat_by { STAT_GLOBAL, STAT_CPU, STAT_CORE, STAT_DIE, STAT_SOCKET, STAT_NODE, STAT_THREAD };
-
 struct stat_opts {
 	enum stat_by by;
 	bool no_scale;	/* show multiplexed counts as they are */

@@ -66,24 +66,12 @@ static int stat_record_describe(struct stat_file *f, const struct stat_plan *p, 
 	return 0;
 }
 
-static enum statdata_by by_of(enum stat_by by)
-{
-	static const enum statdata_by as[] = {
-		[STAT_GLOBAL] = STATDATA_ALL,	 [STAT_CPU] = STATDATA_CPU,
-		[STAT_CORE] = STATDATA_CORE,	 [STAT_DIE] = STATDATA_DIE,
-		[STAT_SOCKET] = STATDATA_SOCKET, [STAT_NODE] = STATDATA_NODE,
-		[STAT_THREAD] = STATDATA_THREAD,
-	};
-
-	return as[by];
-}
-
 int stat_file_open(const struct stat_plan *p, const struct count_set *set, stat_name_fn *name,
 		   void *ctx, struct stat_file **ret, struct err *e)
 {
 	const char *path = p->args->output ? p->args->output : "perf.data";
 	struct stat_file *f = mem_alloc(sizeof(*f));
-	struct statdata_config config = { .by = by_of(p->by),
+	struct statdata_config config = { .by = p->by,
 					  .interval_ms = (uint64_t)p->args->interval_ms,
 					  .no_scale = p->args->no_scale };
 	int r;

@@ -46,18 +46,6 @@ struct report {
 	unsigned lines;
 };
 
-static enum stat_by by_of(enum statdata_by by)
-{
-	static const enum stat_by as[] = {
-		[STATDATA_CPU] = STAT_CPU,	 [STATDATA_ALL] = STAT_GLOBAL,
-		[STATDATA_SOCKET] = STAT_SOCKET, [STATDATA_DIE] = STAT_DIE,
-		[STATDATA_CORE] = STAT_CORE,	 [STATDATA_THREAD] = STAT_THREAD,
-		[STATDATA_UNSET] = STAT_GLOBAL,	 [STATDATA_NODE] = STAT_NODE,
-	};
-
-	return as[by];
-}
-
 /* Were counts taken on each CPU, or thread, by itself? */
 static bool has_places(const struct count_set *set, bool threads)
 {
@@ -78,7 +66,7 @@ static int choose_sums(struct report *r, struct err *e)
 	if (stat_n_sums(a) > 1)
 		return err_set(e, EINVAL, STAT_ONE_SUM);
 	if (!asked)
-		by = by_of(r->data->config.by);
+		by = r->data->config.by == STAT_UNSET ? STAT_GLOBAL : r->data->config.by;
 	if (by != STAT_GLOBAL && !has_places(&r->data->set, by == STAT_THREAD)) {
 		if (asked && !a->quiet)
 			command_note("the counts were not taken by %s: they are summed",

@@ -14,20 +14,8 @@
 #include "event/trace.h"
 #include "store/perfdata/write.h"
 
-/* How the counts are to be summed, where whoever reads them says nothing else. perf's numbers. */
-enum statdata_by {
-	STATDATA_CPU,
-	STATDATA_ALL,
-	STATDATA_SOCKET,
-	STATDATA_DIE,
-	STATDATA_CORE,
-	STATDATA_THREAD,
-	STATDATA_UNSET,
-	STATDATA_NODE,
-};
-
 struct statdata_config {
-	enum statdata_by by;
+	enum stat_by by; /* where whoever reads them says nothing else */
 	uint64_t interval_ms; /* 0: one sum at the end */
 	bool no_scale;
 };

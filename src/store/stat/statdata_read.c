@@ -95,7 +95,7 @@ static void statdata_read_describe(struct reader *r)
  * perf has renumbered these: per cache came in 6.4, per cluster in 6.9. The
  * recorder's version tells which it means.
  */
-static enum statdata_by meant(const struct perfdata *pd, uint64_t by)
+static enum stat_by meant(const struct perfdata *pd, uint64_t by)
 {
 	const char *version = pd->trace.info.version;
 	unsigned major = 0, minor = 0, added;
@@ -103,10 +103,10 @@ static enum statdata_by meant(const struct perfdata *pd, uint64_t by)
 	if (!version || sscanf(version, "%u.%u", &major, &minor) != 2)
 		major = 0;
 	added = major > 6 || (major == 6 && minor >= 9) ? 2 : major == 6 && minor >= 4 ? 1 : 0;
-	if (by > STATDATA_DIE && by <= STATDATA_DIE + added)
-		return STATDATA_ALL; /* there are no such sums here */
-	by -= by > STATDATA_DIE ? added : 0;
-	return by <= STATDATA_NODE ? (enum statdata_by)by : STATDATA_UNSET;
+	if (by > STAT_DIE && by <= STAT_DIE + added)
+		return STAT_GLOBAL; /* there are no such sums here */
+	by -= by > STAT_DIE ? added : 0;
+	return by <= STAT_NODE ? (enum stat_by)by : STAT_UNSET;
 }
 
 static void take_config(struct reader *r, const struct perfdata_event_header *h)
@@ -268,7 +268,7 @@ int statdata_open(struct source *s, struct statdata **ret, struct err *e)
 
 	r->pd = pd;
 	r->d.impl = r;
-	r->d.config.by = STATDATA_UNSET;
+	r->d.config.by = STAT_UNSET;
 	r->d.user_s = pd->has_usage ? (double)pd->user_ns / 1e9 : -1;
 	r->d.sys_s = pd->has_usage ? (double)pd->sys_ns / 1e9 : -1;
 	statdata_read_describe(r);

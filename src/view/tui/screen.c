@@ -61,7 +61,7 @@ enum { MOUSE_KEY = 0x700, DOUBLE_MS = 400 }; /* no key of ncurses has such a num
  */
 enum { LOOK_MS = 250 };
 
-static int64_t now_ms(void)
+int64_t tui_now_ms(void)
 {
 	struct timespec t;
 
@@ -306,7 +306,7 @@ void tui_every(int ms, int (*fn)(void *ctx), void *ctx)
 	tui.every_ms = ms;
 	tui.every = fn;
 	tui.every_ctx = ctx;
-	tui.every_last = now_ms();
+	tui.every_last = tui_now_ms();
 }
 
 /* When the terminal has another size, the next key is KEY_RESIZE. */
@@ -333,7 +333,7 @@ static bool is_closed(int reason)
 /* One wait, no longer than until the next call of every(), or the next look at the size. */
 static int wait_key(wint_t *c, int timeout_ms, bool *closed)
 {
-	int64_t due = tui.every_ms ? tui.every_last + tui.every_ms - now_ms() : LOOK_MS;
+	int64_t due = tui.every_ms ? tui.every_last + tui.every_ms - tui_now_ms() : LOOK_MS;
 	int r;
 
 	if (due < 0)
@@ -345,8 +345,8 @@ static int wait_key(wint_t *c, int timeout_ms, bool *closed)
 	timeout(timeout_ms < 0 || due < timeout_ms ? (int)due : timeout_ms);
 	r = get_wch(c);
 	*closed = r == ERR && is_closed(errno);
-	if (tui.every_ms && now_ms() - tui.every_last >= tui.every_ms) {
-		tui.every_last = now_ms();
+	if (tui.every_ms && tui_now_ms() - tui.every_last >= tui.every_ms) {
+		tui.every_last = tui_now_ms();
 		*closed = *closed || tui.every(tui.every_ctx) < 0;
 	}
 	return r;
@@ -396,31 +396,31 @@ static int read_mouse(void)
 		return TUI_KEY_NONE;
 	x = number[1] - 1;
 	y = number[2] - 1;
-	twice = now_ms() - tui.mouse_ms < DOUBLE_MS && y == tui.mouse_y && x == tui.mouse_x;
+	twice = tui_now_ms() - tui.mouse_ms < DOUBLE_MS && y == tui.mouse_y && x == tui.mouse_x;
 	tui.mouse_y = y;
 	tui.mouse_x = x;
-	tui.mouse_ms = twice ? 0 : now_ms();
+	tui.mouse_ms = twice ? 0 : tui_now_ms();
 	return twice ? TUI_KEY_DOUBLE : TUI_KEY_CLICK;
 }
 
 int tui_key(int timeout_ms)
 {
 	int mouse = TUI_KEY_NONE;
-	int64_t end = timeout_ms < 0 ? INT64_MAX : now_ms() + timeout_ms;
+	int64_t end = timeout_ms < 0 ? INT64_MAX : tui_now_ms() + timeout_ms;
 	bool closed = false;
 	wint_t c = 0;
 	int r = ERR;
 
 	refresh();
 	do {
-		int64_t left = timeout_ms < 0 ? -1 : end - now_ms();
+		int64_t left = timeout_ms < 0 ? -1 : end - tui_now_ms();
 
 		r = wait_key(&c, left < 0 && timeout_ms >= 0 ? 0 : (int)left, &closed);
 		if (r == KEY_CODE_YES && c == MOUSE_KEY) {
 			mouse = read_mouse();
 			r = mouse == TUI_KEY_NONE ? ERR : r;
 		}
-	} while (r == ERR && !closed && now_ms() < end);
+	} while (r == ERR && !closed && tui_now_ms() < end);
 	if (r == KEY_CODE_YES)
 		return mouse != TUI_KEY_NONE ? mouse : tui_screen_key_of(c);
 	if (r == ERR)

@@ -68,6 +68,7 @@ int tui_possible(struct err *e);
 int tui_start(struct err *e);
 void tui_end(void); /* also when it was not started */
 
+int64_t tui_now_ms(void);
 int tui_height(void);
 int tui_width(void);
 bool tui_unicode(void); /* lines and arrows can be shown */

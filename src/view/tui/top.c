@@ -5,18 +5,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/map.h"
 #include "view/tui/report.h"
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* Texts of a row, as one. */
 static const char *row_text(const struct tui_view *v, uint32_t row, char *buf, size_t size)
@@ -134,14 +125,14 @@ int tui_top(const struct tui_model *m, struct err *e)
 	if (m->poll)
 		tui_every(m->poll_ms, poll_job, &poll);
 	r = tui_rows_load(&v, &(struct tui_query){ .children = -1 }, e);
-	next = now_ms() + m->refresh_ms;
+	next = tui_now_ms() + m->refresh_ms;
 	while (r == 0 && left < 0) {
-		int64_t wait = next - now_ms();
+		int64_t wait = next - tui_now_ms();
 		int key;
 
 		if (wait <= 0 && !v.frozen) {
 			refresh(&v);
-			next = now_ms() + m->refresh_ms;
+			next = tui_now_ms() + m->refresh_ms;
 			wait = m->refresh_ms;
 		}
 		key = tui_base_step(&v.base, v.frozen ? -1 : (int)wait);
