@@ -29,42 +29,42 @@ static const struct {
 	{ "count", VALUE, GRAPH_COUNT },
 };
 
-static bool take_word(struct report_args *a, const char *word)
+static bool take_word(struct report_graph *g, const char *word)
 {
-	struct graph_opts *g = &a->graph;
+	struct graph_opts *o = &g->opts;
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (strncmp(words[i].name, word, strlen(word)) != 0)
 			continue;
 		switch (words[i].kind) {
-		case MODE: g->mode = words[i].value; break;
-		case KEY: g->key = words[i].value; break;
-		case VALUE: g->value = words[i].value; break;
+		case MODE: o->mode = words[i].value; break;
+		case KEY: o->key = words[i].value; break;
+		case VALUE: o->value = words[i].value; break;
 		case ORDER:
-			a->caller = words[i].value;
-			a->order_given = true;
+			g->caller = words[i].value;
+			g->order_given = true;
 			break;
-		case NONE: a->no_graph = true; break;
-		case BRANCH: a->branch_history = true; break;
+		case NONE: g->no_graph = true; break;
+		case BRANCH: g->branch_history = true; break;
 		}
 		return true;
 	}
 	return false;
 }
 
-int report_parse_graph(struct report_args *a, const char *text, struct err *e)
+int report_parse_graph(struct report_graph *g, const char *text, struct err *e)
 {
 	AUTO_FREE char *copy = mem_strdup(text);
 	char *save = NULL;
 	unsigned numbers = 0;
 
-	a->no_graph = false;
-	for (char *word = strtok_r(copy, ",", &save); word && !a->no_graph;
+	g->no_graph = false;
+	for (char *word = strtok_r(copy, ",", &save); word && !g->no_graph;
 	     word = strtok_r(NULL, ",", &save)) {
 		char *end;
 		double v;
 
-		if (take_word(a, word))
+		if (take_word(g, word))
 			continue;
 		v = strtod(word, &end);
 		if (end == word || *end || !(v >= 0) || numbers == 2) {
@@ -74,9 +74,9 @@ int report_parse_graph(struct report_args *a, const char *text, struct err *e)
 					   "percent|period|count");
 		}
 		if (numbers++ == 0)
-			a->graph.min_percent = v;
+			g->opts.min_percent = v;
 		else
-			a->graph.limit = (unsigned)v;
+			g->opts.limit = (unsigned)v;
 	}
 	return 0;
 }

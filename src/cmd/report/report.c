@@ -17,11 +17,12 @@ static int on_graph(const struct opt *o, const char *value, bool unset, void *p,
 
 	(void)o;
 	if (unset) {
-		a->no_graph = true;
+		a->graph.no_graph = true;
 		return 0;
 	}
 	a->graph_given = true;
-	return report_parse_graph(a, value ? value : "graph,0.5,caller,function,percent", e);
+	return report_parse_graph(&a->graph, value ? value : "graph,0.5,caller,function,percent",
+				  e);
 }
 
 static int on_limit(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
@@ -32,7 +33,7 @@ static int on_limit(const struct opt *o, const char *value, bool unset, void *p,
 	(void)unset;
 	if (!str_double(value, &a->percent_limit) || a->percent_limit < 0)
 		return err_set(e, EINVAL, "--percent-limit %s: no percentage", value);
-	a->graph.min_percent = a->percent_limit;
+	a->graph.opts.min_percent = a->percent_limit;
 	return 0;
 }
 
@@ -83,24 +84,25 @@ static const struct opt opts[] = {
 	OPT_FLAG('q', "quiet", quiet, "only the rows"),
 	OPT_COUNT('v', "verbose", verbose, "addresses beside symbols, whole paths of files"),
 	OPT_HEAD("Rows and columns"),
-	OPT_STR_C('s', "sort", "KEY,...", sort,
+	OPT_STR_C('s', "sort", "KEY,...", columns.sort,
 		  "sum by these: comm, pid, tgid, dso, symbol, parent, cpu, socket, srcline, "
 		  "srcfile, time, weight, symbol_size, dso_size, addr, cgroup, trace, fields of "
 		  "tracepoints ...; +KEY adds to comm,dso,symbol",
 		  "@keys"),
-	OPT_STR_C('F', "fields", "KEY,...", fields,
+	OPT_STR_C('F', "fields", "KEY,...", columns.fields,
 		  "show these: overhead, overhead_children, overhead_sys, overhead_us, sample, "
 		  "period, or keys to sort by; +KEY adds",
 		  "@keys"),
 	OPT_FLAG(0, "children", children, "also count what functions called (default with chains)"),
-	OPT_FLAG('n', "show-nr-samples", samples, "also the number of samples"),
-	OPT_FLAG(0, "show-total-period", periods, "also the sum of periods"),
-	OPT_FLAG(0, "show-cpu-utilization", cpu_modes, "also the parts in kernel and user code"),
+	OPT_FLAG('n', "show-nr-samples", columns.samples, "also the number of samples"),
+	OPT_FLAG(0, "show-total-period", columns.periods, "also the sum of periods"),
+	OPT_FLAG(0, "show-cpu-utilization", columns.cpu_modes,
+		 "also the parts in kernel and user code"),
 	{ .kind = OPT_KIND_FLAG,
 	  .name = "showcpuutilization",
 	  .flags = OPT_HIDDEN,
 	  .help = "",
-	  .field = OPT_FIELD_(cpu_modes) },
+	  .field = OPT_FIELD_(columns.cpu_modes) },
 	OPT_FN_C(0, "percent-limit", "PERCENT", OPT_ARG_REQUIRED, on_limit,
 		 "leave rows and branches below this out", NULL),
 	OPT_STR_C(0, "percentage", "HOW", percentage,
@@ -110,10 +112,10 @@ static const struct opt opts[] = {
 	OPT_FN_C(0, "group", NULL, OPT_ARG_NONE, on_given,
 		 "events side by side: those of a group (default), or all", NULL),
 	OPT_INT(0, "group-sort-idx", "N", group_sort, "order by the group's event N"),
-	OPT_STR('w', "column-widths", "N,...", widths, "fixed widths of columns"),
+	OPT_STR('w', "column-widths", "N,...", columns.widths, "fixed widths of columns"),
 	OPT_STR(0, "time-quantum", "TIME", time_quantum, "steps of --sort time (default: 100ms)"),
 	OPT_FLAG(0, "ns", ns, "times with nine digits"),
-	OPT_FLAG(0, "raw-trace", raw_trace, "fields of tracepoints as numbers"),
+	OPT_FLAG(0, "raw-trace", columns.raw_trace, "fields of tracepoints as numbers"),
 	OPT_FLAG(0, "skip-empty", skip_empty, "leave events without samples out (default)"),
 	OPT_HEAD("Call graphs"),
 	OPT_FN_C('g', "call-graph", "HOW,...", OPT_ARG_LAST, on_graph,
@@ -157,7 +159,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "idle", idle, "also of CPUs that had nothing to do"),
 	OPT_FN_C('b', "branch-stack", NULL, OPT_ARG_NONE, on_given,
 		 "sum branches rather than samples (default with branch records)", NULL),
-	OPT_FLAG(0, "branch-history", branch_history, "branches in call graphs"),
+	OPT_FLAG(0, "branch-history", graph.branch_history, "branches in call graphs"),
 	OPT_FLAG(0, "mem-mode", memory, "sum memory accesses (record -d)"),
 	OPT_HEAD("Symbols"),
 	OPT_STR_C(0, "symfs", "DIR", load.symfs, "look for files below DIR", "@dirs"),
@@ -226,7 +228,7 @@ static void report_report_drop(void *p)
 
 static const struct report_args defaults = {
 	.children = true,
-	.graph = { .min_percent = 0.5 },
+	.graph = { .opts = { .min_percent = 0.5 } },
 	.group = true,
 	.skip_empty = true,
 	.demangle = true,

@@ -24,18 +24,25 @@
 
 #define REPORT_ALL_FRAMES INT_MAX
 
+/* What -g says. */
+struct report_graph {
+	struct graph_opts opts;
+	bool no_graph, order_given, caller, branch_history;
+};
+
 struct report_args {
 	struct load_opts load;
-	const char *sort, *fields, *widths, *sep, *csv, *parent, *ignore_callees, *symbol_part;
+	struct columns_opts columns; /* what the user says of them */
+	const char *sep, *csv, *parent, *ignore_callees, *symbol_part;
 	const char *percentage, *time_quantum;
-	struct graph_opts graph;
+	struct report_graph graph;
 	struct codestyle code; /* of annotated functions, on a terminal */
-	bool graph_given, no_graph, order_given, caller, inverted;
-	bool stdio, children, samples, periods, cpu_modes, json;
+	bool graph_given, inverted;
+	bool stdio, children, json;
 	bool group, group_given, hierarchy, header, header_only, info;
 	bool stats, tasks, mmaps, dump, threads, raw_counters;
-	bool inlines, inlines_given, hide_unresolved, exclude_other, raw_trace, skip_empty;
-	bool branch, branch_given, branch_history, memory, full_lines, ns, quiet;
+	bool inlines, inlines_given, hide_unresolved, exclude_other, skip_empty;
+	bool branch, branch_given, memory, full_lines, ns, quiet;
 	bool demangle, idle;
 	int max_stack; /* REPORT_ALL_FRAMES when it was not given */
 	int verbose, group_sort, socket;
@@ -70,7 +77,7 @@ struct report {
 };
 
 /* "graph,0.5,caller": added to what is there. */
-int report_parse_graph(struct report_args *a, const char *text, struct err *e);
+int report_parse_graph(struct report_graph *g, const char *text, struct err *e);
 
 int report_run(struct report_args *a, struct err *e);
 

@@ -59,7 +59,7 @@ static int choose_mode(struct report *r, struct err *e)
 	const struct report_args *a = r->a;
 	bool branches = has_branches(&r->load);
 
-	if (a->branch_history) {
+	if (a->graph.branch_history) {
 		err_set(e, EOPNOTSUPP, "--branch-history: branches are not put into call graphs");
 		return err_hint(e, branches ? "-b sums the branches of this recording"
 					    : "this recording has no branch records anyway");
@@ -87,14 +87,14 @@ static int choose_graphs(struct report *r, struct err *e)
 	const struct report_args *a = r->a;
 
 	r->chains = load_has(&r->load, EVENT_HAVE_CHAIN);
-	if (a->graph_given && !a->no_graph && !r->chains) {
+	if (a->graph_given && !a->graph.no_graph && !r->chains) {
 		err_set(e, ENODATA, "-g: the recording has no call chains");
 		return err_hint(e, "record with -g");
 	}
 	r->children = a->children && r->chains && !a->hierarchy && r->mode == KEY_MODE_CODE;
-	r->graphs = r->chains && !a->no_graph && r->mode != KEY_MODE_BRANCH;
+	r->graphs = r->chains && !a->graph.no_graph && r->mode != KEY_MODE_BRANCH;
 	/* what -g says; with children from the outside in; -G always so */
-	r->caller = a->inverted || (a->order_given ? a->caller : a->children);
+	r->caller = a->inverted || (a->graph.order_given ? a->graph.caller : a->children);
 	return 0;
 }
 
@@ -114,19 +114,13 @@ static int check_group(const struct report *r, struct err *e)
 
 struct columns_opts report_columns_opts(const struct report *r)
 {
-	const struct report_args *a = r->a;
+	struct columns_opts o = r->a->columns;
 
-	return (struct columns_opts){ .sort = a->sort,
-				      .fields = a->fields,
-				      .mode = r->mode,
-				      .children = r->children,
-				      .samples = a->samples,
-				      .periods = a->periods,
-				      .cpu_modes = a->cpu_modes,
-				      .raw_trace = a->raw_trace,
-				      .parent = a->parent != NULL,
-				      .widths = a->widths,
-				      .trace = r->load.source->trace };
+	o.mode = r->mode;
+	o.children = r->children;
+	o.parent = r->a->parent != NULL;
+	o.trace = r->load.source->trace;
+	return o;
 }
 
 /* Texts may not say what a column is about: it would be one of nothing. */
@@ -158,7 +152,7 @@ static int make_columns(struct report *r, struct err *e)
 	struct columns_opts o = report_columns_opts(r);
 	int code;
 
-	if (a->hierarchy && a->fields)
+	if (a->hierarchy && a->columns.fields)
 		return err_set(e, EINVAL, "--hierarchy and --fields do not go together");
 	code = columns_make(&r->columns, &o, e);
 	if (code < 0)
@@ -197,7 +191,7 @@ static void hide_columns(struct report *r, FILE *f)
 	}
 	columns_show_some(&r->columns);
 	/* children that nobody can have counted are not worth a column that was not asked for */
-	if (r->a->children && !r->chains && !r->a->fields && !r->a->hierarchy &&
+	if (r->a->children && !r->chains && !r->a->columns.fields && !r->a->hierarchy &&
 	    r->mode == KEY_MODE_CODE)
 		columns_hide(&r->columns, KEY_CHILDREN);
 }
@@ -228,14 +222,14 @@ static bool shows_addresses(const struct report *r)
 {
 	return r->mode != KEY_MODE_CODE || r->load.pick.by_symbol ||
 	       columns_have(&r->columns, KEY_ADDR) || columns_have(&r->columns, KEY_DSO_SIZE) ||
-	       (r->graphs && r->a->graph.key != GRAPH_BY_FUNCTION);
+	       (r->graphs && r->a->graph.opts.key != GRAPH_BY_FUNCTION);
 }
 
 struct names_opts report_names_opts(struct report *r)
 {
 	const struct report_args *a = r->a;
 	struct names_opts no = { .lines = columns_have_lines(&r->columns) ||
-					  (r->graphs && a->graph.key != GRAPH_BY_FUNCTION),
+					  (r->graphs && a->graph.opts.key != GRAPH_BY_FUNCTION),
 				 .inlines = a->inlines_given ? a->inlines : r->load.unwound,
 				 .hide_unresolved = a->hide_unresolved,
 				 .by_file = !shows_addresses(r),

@@ -19,7 +19,7 @@ bool report_has_groups(const struct trace *t)
 static void report_show_show(struct report *r, struct hist *h)
 {
 	const struct report_args *a = r->a;
-	struct graph_opts go = a->graph;
+	struct graph_opts go = a->graph.opts;
 	struct graphs g = { 0 };
 
 	go.relative = r->style.relative;
@@ -120,7 +120,7 @@ int report_show(struct report *r, struct err *e)
 					  .verbose = a->verbose,
 					  .color = term_color(stdout),
 					  .times = a->load.pick.time,
-					  .sort = a->sort };
+					  .sort = a->columns.sort };
 	if (a->json) {
 		r->json = json_to(stdout, JSON_PRETTY);
 		report_json_begin(&r->json, t);

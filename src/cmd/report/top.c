@@ -7,7 +7,6 @@
 
 #include "base/str.h"
 #include "cmd/command.h"
-#include "cmd/report/report.h"
 #include "cmd/share/accept.h"
 #include "cmd/share/event_opts.h"
 #include "live/capture/attr.h"
@@ -45,19 +44,6 @@ static int on_limit(const struct opt *o, const char *value, bool unset, void *ar
 	return 0;
 }
 
-/* What follows the mode, and the size of copies, says how graphs are printed. */
-static int graph_words(struct top_args *a, const char *text, struct err *e)
-{
-	struct report_args g = { .graph = a->graph };
-	int r = report_parse_graph(&g, text, e);
-
-	a->graph = g.graph;
-	a->no_graph = g.no_graph;
-	a->order_given = g.order_given;
-	a->caller = g.caller;
-	return r;
-}
-
 static int on_chain(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	static const struct {
@@ -83,7 +69,9 @@ static int on_chain(const struct opt *o, const char *value, bool unset, void *ar
 				value += strcspn(value, ",");
 				value += *value == ',';
 			}
-			return *value ? graph_words(a, value, e) : 0;
+			/* what follows the mode, and the size of copies, says how graphs are
+			 * printed */
+			return *value ? report_parse_graph(&a->graph, value, e) : 0;
 		}
 	err_set(e, EINVAL, "top --call-graph does not know '%.*s'", (int)n, value);
 	return err_hint(e, "auto, fp, dwarf or lbr");
@@ -137,21 +125,21 @@ static const struct opt opts[] = {
 	OPT_FN('m', "mmap-pages", "PAGES", on_mmap, "buffer of a CPU, in pages, or a size as 1M"),
 	OPT_INT('r', "realtime", "PRIORITY", realtime, "kymo itself runs with this priority"),
 	OPT_HEAD("Rows and columns"),
-	OPT_STR_C('s', "sort", "KEY,...", sort,
+	OPT_STR_C('s', "sort", "KEY,...", columns.sort,
 		  "sum by comm, pid, tgid, dso, symbol, cpu, time, srcline, trace, fields of "
 		  "tracepoints (default: dso,symbol)",
 		  "@keys"),
-	OPT_STR_C(0, "fields", "KEY,...", fields,
+	OPT_STR_C(0, "fields", "KEY,...", columns.fields,
 		  "show these: overhead, overhead_children, sample, period, or keys to sort by",
 		  "@keys"),
-	OPT_FLAG('n', "show-nr-samples", samples, "also the number of samples"),
-	OPT_FLAG(0, "show-total-period", periods, "also the sum of periods"),
+	OPT_FLAG('n', "show-nr-samples", columns.samples, "also the number of samples"),
+	OPT_FLAG(0, "show-total-period", columns.periods, "also the sum of periods"),
 	OPT_FLAG(0, "hierarchy", hierarchy, "rows below rows, a level for each key or {KEY,KEY}"),
 	OPT_FLAG(0, "group", group, "count the events together, and show them side by side"),
 	OPT_INT(0, "group-sort-idx", "N", group_sort, "order by the group's event N"),
 	OPT_STR(0, "sym-annotate", "NAME", symbol, "the code of this function, as text"),
-	OPT_FLAG(0, "raw-trace", raw_trace, "fields of tracepoints as numbers"),
-	OPT_STR('w', "column-widths", "N,...", widths, "fixed widths of columns"),
+	OPT_FLAG(0, "raw-trace", columns.raw_trace, "fields of tracepoints as numbers"),
+	OPT_STR('w', "column-widths", "N,...", columns.widths, "fixed widths of columns"),
 	OPT_FN(0, "percent-limit", "PERCENT", on_limit, "leave out what is below it"),
 	OPT_INT('f', "count-filter", "N", least, "leave out what has fewer samples"),
 	OPT_STR_C(0, "percentage", "HOW", percentage,
@@ -204,7 +192,7 @@ static int report_top_run(void *args, int argc, char **argv, struct err *e)
 		return err_set(e, EINVAL, "top takes no '%s': it watches what runs", argv[0]);
 	if (a->delay_s < 1)
 		return err_set(e, EINVAL, "-d wants at least one second");
-	if (a->hierarchy && a->fields)
+	if (a->hierarchy && a->columns.fields)
 		return err_set(e, EINVAL, "--hierarchy and --fields do not go together");
 	if (a->percentage && strcmp(a->percentage, "relative") != 0 &&
 	    strcmp(a->percentage, "absolute") != 0)
@@ -221,7 +209,7 @@ static void top_drop(void *args)
 
 static const struct top_args defaults = { .delay_s = 2,
 					  .children = true,
-					  .graph = { .min_percent = 0.5 } };
+					  .graph = { .opts = { .min_percent = 0.5 } } };
 
 static const struct example examples[] = {
 	{ "top", "the hottest functions of the machine" },

@@ -18,7 +18,7 @@
 #include "calc/read/pick.h"
 #include "calc/rows/key.h"
 #include "calc/stacks/graph.h"
-#include "cmd/report/codestyle.h"
+#include "cmd/report/report.h"
 #include "event/spec/spec.h"
 #include "live/capture/monitor.h"
 
@@ -28,15 +28,14 @@ struct top_args {
 	struct capture_opts capture;
 	struct pick_opts pick; /* comms, dsos, symbols */
 	struct gate_opts gate;
-	const char *sort, *fields, *widths, *percentage, *ignore_callees, *kallsyms, *vmlinux;
+	struct columns_opts columns; /* what the user says of them */
+	const char *percentage, *ignore_callees, *kallsyms, *vmlinux;
 	const char *cgroups, *symbol; /* symbol: to annotate */
-	struct graph_opts graph;      /* of call graphs in text */
+	struct report_graph graph;    /* in text */
 	struct codestyle code;	      /* of annotated functions */
-	bool no_graph, order_given, caller;
 	bool children, hierarchy, group;
 	int group_sort;
-	bool stdio, chains, hide_kernel, hide_user, samples, periods, raw_trace, zero, no_inherit,
-		idle;
+	bool stdio, chains, hide_kernel, hide_user, zero, no_inherit, idle;
 	int delay_s, freq, iterations, entries, max_stack, least, realtime;
 	double min_percent;
 };

@@ -102,7 +102,7 @@ bool top_leaves_idle_out(const struct top_args *a)
 int top_snapshot_take(struct top *t, struct top_snapshot **ret, struct err *e)
 {
 	struct names_opts no = { .lines = columns_have_lines(&t->columns) ||
-					  t->a->graph.key != GRAPH_BY_FUNCTION,
+					  t->a->graph.opts.key != GRAPH_BY_FUNCTION,
 				 .ignore_callees = t->has_callees ? is_callee_root : NULL,
 				 .ctx = t };
 	struct top_snapshot *s = mem_alloc(sizeof(*s));

@@ -67,7 +67,7 @@ static void make_rows(struct top *t, const struct cells *c, const bool *sites, s
 {
 	struct hist_opts o = { .children = top_shows_children(t->a),
 			       .caller = t->caller,
-			       .use_chains = t->a->chains && !t->a->no_graph,
+			       .use_chains = t->a->chains && !t->a->graph.no_graph,
 			       .site_wanted = sites };
 
 	hist_make(ret, c, &o, t->leader, (unsigned)t->a->group_sort);
@@ -126,7 +126,7 @@ static int top_run_show(struct top *t, struct err *e)
 		.lost = t->m.source->trace->losses.lost_events,
 		.relative = a->percentage && strcmp(a->percentage, "relative") == 0,
 		.tree = a->hierarchy,
-		.graph = a->chains && !a->no_graph ? &a->graph : NULL,
+		.graph = a->chains && !a->graph.no_graph ? &a->graph.opts : NULL,
 	};
 	struct top_snapshot *now = NULL;
 	struct cells c;
@@ -206,15 +206,13 @@ static bool is_live(const struct key_info *k)
 
 int top_columns(const struct top *t, const char *sort, struct columns *ret, struct err *e)
 {
-	struct columns_opts o = { .sort = sort,
-				  .fields = t->a->fields,
-				  .children = top_shows_children(t->a),
-				  .samples = t->a->samples,
-				  .periods = t->a->periods,
-				  .raw_trace = t->a->raw_trace,
-				  .widths = t->a->widths,
-				  .trace = t->m.source->trace };
-	int r = columns_make(ret, &o, e);
+	struct columns_opts o = t->a->columns;
+	int r;
+
+	o.sort = sort;
+	o.children = top_shows_children(t->a);
+	o.trace = t->m.source->trace;
+	r = columns_make(ret, &o, e);
 
 	for (unsigned i = 0; r == 0 && i < ret->n; i++) {
 		struct column *c = &ret->col[i];
@@ -331,7 +329,7 @@ static int top_run_start(struct top *t, struct err *e)
 		return -e->code;
 	if (prepare_events(a, e) < 0)
 		return -e->code;
-	t->caller = a->order_given ? a->caller : a->children;
+	t->caller = a->graph.order_given ? a->graph.caller : a->children;
 	if (!a->target.pids && !a->target.tids && !a->target.cpus && !a->target.user)
 		a->target.all_cpus = true;
 	r = target_make(&a->target, &t->target, e);
@@ -355,7 +353,9 @@ static int top_run_start(struct top *t, struct err *e)
 	if (r == 0)
 		find_leaders(t);
 	if (r == 0)
-		r = top_columns(t, a->sort || a->fields ? a->sort : "dso,sym", &t->columns, e);
+		r = top_columns(t,
+				a->columns.sort || a->columns.fields ? a->columns.sort : "dso,sym",
+				&t->columns, e);
 	if (r == 0)
 		r = top_run_choose(t, e);
 	if (r < 0)

@@ -140,7 +140,7 @@ int top_tui_run(struct top *t, struct err *e)
 			       .trace = t->m.source->trace,
 			       .leader = t->leader,
 			       .make = top_tui_make,
-			       .samples = t->a->samples,
+			       .samples = t->a->columns.samples,
 			       .percent_limit = t->a->min_percent,
 			       .graph_percent_limit = 0.5,
 			       .refresh_ms = t->a->delay_s * 1000,

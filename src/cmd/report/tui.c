@@ -225,7 +225,7 @@ int report_tui_run(struct report *r, struct err *e)
 			       .header = report_tui_header,
 			       .ending = ending,
 			       .percent_limit = a->percent_limit,
-			       .graph_percent_limit = a->graph.min_percent,
+			       .graph_percent_limit = a->graph.opts.min_percent,
 			       .samples = columns_have(&r->columns, KEY_SAMPLES),
 			       .source = { .symfs = a->load.symfs, .archive = trace->files },
 			       .annotate = { .symfs = a->load.symfs, .vmlinux = a->load.vmlinux } };
