@@ -22,20 +22,19 @@
 
 struct args {
 	struct load_opts load;
+	struct annotate_style shown;
 	const char *symbol, *dsos, *style, *prefix;
-	bool stdio, lines, full_paths, source, raw, samples, weights, quiet, skip_missing;
-	bool arrows, demangle;
+	bool stdio, source, samples, weights, quiet, skip_missing, demangle;
 	bool group, group_given;
 	int verbose, prefix_strip;
 	double percent_limit;
-	enum annotate_percent percent;
 };
 
 static int on_percent_type(const struct opt *o, const char *value, bool unset, void *args,
 			   struct err *e)
 {
 	(void)o, (void)unset;
-	return codestyle_parse_percent(value, &((struct args *)args)->percent, e);
+	return codestyle_parse_percent(value, &((struct args *)args)->shown.percent, e);
 }
 
 static int on_group(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -69,12 +68,12 @@ static const struct opt opts[] = {
 	OPT_FN_C(0, "stdio-color", "WHEN", OPT_ARG_LAST, accept_color, "always, never or auto",
 		 "always|never|auto"),
 	OPT_HEAD("What is shown"),
-	OPT_FLAG('l', "print-line", lines,
+	OPT_FLAG('l', "print-line", shown.lines,
 		 "sum by source line, and show the line at each instruction"),
-	OPT_FLAG('P', "full-paths", full_paths, "do not shorten the names of files"),
+	OPT_FLAG('P', "full-paths", shown.full_paths, "do not shorten the names of files"),
 	OPT_FLAG(0, "source", source, "source lines between the instructions (default)"),
-	OPT_FLAG(0, "asm-raw", raw, "the bytes of instructions too"),
-	OPT_FLAG(0, "arrows", arrows, "arrows for the jumps within a function (default)"),
+	OPT_FLAG(0, "asm-raw", shown.raw, "the bytes of instructions too"),
+	OPT_FLAG(0, "arrows", shown.arrows, "arrows for the jumps within a function (default)"),
 	OPT_FLAG('n', "show-nr-samples", samples, "numbers of samples in place of percentages"),
 	OPT_FLAG(0, "show-total-period", weights, "sums of periods in place of percentages"),
 	OPT_FN_C(0, "group", NULL, OPT_ARG_NONE, on_group,
@@ -349,19 +348,16 @@ static struct annotate_opts opts_of(const struct work *w, uint32_t type)
 static struct annotate_style style_of(const struct work *w)
 {
 	const struct args *a = w->a;
+	struct annotate_style s = a->shown;
 
-	return (struct annotate_style){ .percent = a->percent,
-					.column = a->samples   ? ANNOTATE_SHOW_SAMPLES
-						  : a->weights ? ANNOTATE_SHOW_WEIGHT
-							       : ANNOTATE_SHOW_PERCENT,
-					.lines = a->lines,
-					.full_paths = a->full_paths,
-					.no_source = !a->source,
-					.raw = a->raw,
-					.arrows = a->arrows,
-					.ascii = !utf8(),
-					.forced_group = !report_has_groups(w->load.source->trace),
-					.verbose = a->verbose > 0 };
+	s.column = a->samples	? ANNOTATE_SHOW_SAMPLES
+		   : a->weights ? ANNOTATE_SHOW_WEIGHT
+				: ANNOTATE_SHOW_PERCENT;
+	s.no_source = !a->source;
+	s.ascii = !utf8();
+	s.forced_group = !report_has_groups(w->load.source->trace);
+	s.verbose = a->verbose > 0;
+	return s;
 }
 
 /* One after the other, hottest first. What cannot be shown is told, and is an error when asked for
@@ -376,7 +372,7 @@ static int annotate_print_all(struct work *w, uint32_t type, unsigned *found, st
 	struct hist h;
 	int r = columns_make(&columns, &(struct columns_opts){ .sort = "dso,sym" }, e);
 
-	ao.no_lines = !a->source && !a->lines;
+	ao.no_lines = !a->source && !a->shown.lines;
 	if (r < 0)
 		return r;
 	cells_make(&cells, &w->load.names, &(struct cells_opts){ .columns = &columns });
@@ -509,7 +505,7 @@ static int annotate_run(void *args, int argc, char **argv, struct err *e)
 				   "the functions");
 	}
 	find_leaders(&w);
-	if (!a->stdio && !a->lines && tui_usable(NULL) == 0) {
+	if (!a->stdio && !a->shown.lines && tui_usable(NULL) == 0) {
 		w.in_terminal = true;
 		r = annotate_walk_through(&w, e);
 		close_work(&w);
@@ -553,7 +549,7 @@ void annotate_functions(const char *input, void (*fn)(void *ctx, const char *nam
 }
 
 static const struct args defaults = {
-	.source = true, .arrows = true, .demangle = true, .group = true
+	.shown = { .arrows = true }, .source = true, .demangle = true, .group = true
 };
 
 static const struct example examples[] = {

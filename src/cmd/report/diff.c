@@ -15,8 +15,9 @@
 struct args {
 	struct load_opts load;
 	struct diff_opts diff;
-	const char *sort, *sep, *percentage, *widths;
-	bool formula, period, quiet, json, stream;
+	struct diff_style style;
+	const char *sort, *percentage;
+	bool json;
 	int verbose, order;
 };
 
@@ -65,12 +66,12 @@ static const struct opt opts[] = {
 		 "delta|delta-abs|ratio|wdiff:1,1"),
 	OPT_INT('o', "order", "N", order, "order by file N (default: 1; 0: the base's shares)"),
 	OPT_FLAG('b', "baseline-only", diff.baseline_only, "only rows that the base has too"),
-	OPT_FLAG('p', "period", period, "also the sums of periods"),
-	OPT_FLAG('F', "formula", formula, "also how it was computed"),
+	OPT_FLAG('p', "period", style.period, "also the sums of periods"),
+	OPT_FLAG('F', "formula", style.formula, "also how it was computed"),
 	OPT_STR_C('s', "sort", "KEY,...", sort, "sum by these keys (default: dso,symbol)", "@keys"),
-	OPT_STR('t', "field-separator", "SEP", sep, "text with SEP between columns"),
+	OPT_STR('t', "field-separator", "SEP", style.sep, "text with SEP between columns"),
 	OPT_FLAG('j', "json", json, "as JSON"),
-	OPT_FLAG('q', "quiet", quiet, "only the rows"),
+	OPT_FLAG('q', "quiet", style.quiet, "only the rows"),
 	OPT_COUNT('v', "verbose", verbose, "list the files, whole paths of dsos"),
 	OPT_HEAD("Which samples"),
 	OPT_STR('C', "comms", "LIST", load.pick.comms, "of these commands; @FILE reads a list"),
@@ -110,7 +111,6 @@ struct comparing {
 	struct side *side;
 	const char *file[MAX_FILES];
 	unsigned n;
-	struct diff_style style;
 	struct json json;
 };
 
@@ -269,12 +269,12 @@ static void compare_event(struct comparing *c, uint32_t type)
 	if (c->a->json) {
 		json_object(&c->json, NULL);
 		json_str(&c->json, "event", t->name);
-		diff_json(&c->json, &c->style, &d);
+		diff_json(&c->json, &c->a->style, &d);
 		json_end(&c->json);
 	} else {
-		if (!c->a->quiet)
+		if (!c->a->style.quiet)
 			printf("%s# Event '%s'\n#\n", type ? "\n" : "", t->name);
-		diff_text(stdout, &c->style, &d);
+		diff_text(stdout, &c->a->style, &d);
 	}
 	diff_free(&d);
 }
@@ -331,7 +331,7 @@ static void diff_print_all(struct comparing *c)
 		json_end(&c->json);
 		json_end(&c->json);
 		putchar('\n');
-	} else if (!c->a->quiet && !c->a->sep) {
+	} else if (!c->a->style.quiet && !c->a->style.sep) {
 		print_end(c);
 	}
 }
@@ -356,14 +356,10 @@ static int diff_check(struct comparing *c, int argc, char **argv, struct err *e)
 		return err_set(e, EINVAL, "--percentage %s: relative or absolute", a->percentage);
 	a->diff.order = (unsigned)a->order;
 	a->diff.relative = a->percentage && strcmp(a->percentage, "relative") == 0;
-	a->load.quiet = a->quiet;
-	c->style = (struct diff_style){ .sep = a->sep,
-					.formula = a->formula,
-					.period = a->period,
-					.quiet = a->quiet,
-					.list_files = c->n > 2 || a->verbose,
-					.addresses = a->verbose > 0,
-					.files = c->file };
+	a->load.quiet = a->style.quiet;
+	a->style.list_files = c->n > 2 || a->verbose;
+	a->style.addresses = a->verbose > 0;
+	a->style.files = c->file;
 	return 0;
 }
 

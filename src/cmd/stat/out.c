@@ -28,17 +28,11 @@ enum stat_by stat_by(const struct stat_args *a)
 
 struct stat_style stat_style(const struct stat_args *a, enum stat_by by)
 {
-	return (struct stat_style){
-		.form = a->json	 ? STAT_JSON
-			: a->sep ? STAT_CSV
-				 : STAT_TEXT,
-		.sep = a->sep,
-		.big_num = a->big_num,
-		.metric_only = a->metric_only,
-		.each_run = a->table,
-		.no_csv_summary = a->no_csv_summary,
-		.by = by,
-	};
+	struct stat_style s = a->style;
+
+	s.form = a->json ? STAT_JSON : s.sep ? STAT_CSV : STAT_TEXT;
+	s.by = by;
+	return s;
 }
 
 static int stat_out_failed(const char *path, struct err *e)

@@ -23,14 +23,14 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "no-scale", no_scale,
 		 "do not scale counts of counters that shared the hardware"),
 	OPT_FLAG(0, "no-merge", no_merge, "show like PMUs (uncore_imc_0, ...) one by one"),
-	OPT_FLAG(0, "metric-only", metric_only, "only the derived figures"),
+	OPT_FLAG(0, "metric-only", style.metric_only, "only the derived figures"),
 	OPT_HEAD("Output"),
 	OPT_FN('x', "field-separator", "SEP", stat_on_sep, "fields with a separator, for scripts"),
 	OPT_FLAG('j', "json-output", json, "a JSON object a line"),
 	OPT_STR_C('o', "output", "FILE", output, "write to FILE", "@files"),
 	OPT_FLAG(0, "append", append, "append to FILE"),
 	OPT_INT(0, "log-fd", "FD", log_fd, "write to this descriptor"),
-	OPT_FLAG('B', "big-num", big_num, "group the digits of large numbers (default)"),
+	OPT_FLAG('B', "big-num", style.big_num, "group the digits of large numbers (default)"),
 	OPT_FLAG(0, "quiet", quiet, "no notes"),
 	OPT_END,
 };
@@ -154,7 +154,7 @@ static int stat_report_run(void *args, int argc, char **argv, struct err *e)
 	const char *path = a->input ? a->input : argc ? argv[0] : "perf.data";
 	int code;
 
-	if (a->sep && a->json)
+	if (a->style.sep && a->json)
 		return err_set(e, EINVAL, "-x and -j cannot be used together");
 	code = source_open(path, &r.source, e);
 	if (code < 0)
@@ -172,7 +172,9 @@ static void stat_report_drop(void *args)
 	spec_list_free(&((struct stat_args *)args)->events);
 }
 
-static const struct stat_args defaults = { .repeat = 1, .big_num = true, .log_fd = -1 };
+static const struct stat_args defaults = { .repeat = 1,
+					   .style = { .big_num = true },
+					   .log_fd = -1 };
 
 static const struct example examples[] = {
 	{ "stat report", "the counts in perf.data, as they were shown" },

@@ -36,7 +36,7 @@ int stat_on_sep(const struct opt *o, const char *value, bool unset, void *args, 
 	(void)o;
 	(void)unset;
 	(void)e;
-	a->sep = strcmp(value, "\\t") == 0 ? "\t" : value;
+	a->style.sep = strcmp(value, "\\t") == 0 ? "\t" : value;
 	return 0;
 }
 
@@ -123,9 +123,9 @@ static int on_metrics(const struct opt *o, const char *value, bool unset, void *
 			 "do not scale counts of counters that shared the hardware"), \
 		OPT_FLAG(0, "no-merge", no_merge,                                     \
 			 "show like PMUs (uncore_imc_0, ...) one by one"),            \
-		OPT_FLAG(0, "metric-only", metric_only, "only the derived figures"),  \
+		OPT_FLAG(0, "metric-only", style.metric_only, "only the derived figures"),  \
 		OPT_FLAG(0, "summary", summary, "with -I: a sum at the end"),         \
-		OPT_FLAG(0, "table", table, "with -r: the time of each run"),         \
+		OPT_FLAG(0, "table", style.each_run, "with -r: the time of each run"),         \
 		OPT_FLAG(0, "all", all_rows,                                          \
 			 "on a terminal: events of patterns that did not happen, too")
 #define FORM                                                                                      \
@@ -134,8 +134,8 @@ static int on_metrics(const struct opt *o, const char *value, bool unset, void *
 		       "fields with a separator, for scripts"),                                   \
 		OPT_FLAG('j', "json-output", json, "a JSON object a line"),                       \
 		OPT_INT(0, "log-fd", "FD", log_fd, "write to this descriptor"),                   \
-		OPT_FLAG('B', "big-num", big_num, "group the digits of large numbers (default)"), \
-		OPT_FLAG(0, "no-csv-summary", no_csv_summary,                                     \
+		OPT_FLAG('B', "big-num", style.big_num, "group the digits of large numbers (default)"), \
+		OPT_FLAG(0, "no-csv-summary", style.no_csv_summary,                                     \
 			 "leave out the word summary with -x --summary"),                         \
 		OPT_FLAG(0, "quiet", quiet, "no notes"),                                          \
 		OPT_COUNT('v', "verbose", verbose, "also the raw counts")
@@ -225,7 +225,7 @@ static int choose_sums(const struct stat_args *a, enum stat_by *by, struct err *
 
 static int stat_check(const struct stat_args *a, bool command, struct err *e)
 {
-	if (a->sep && a->json)
+	if (a->style.sep && a->json)
 		return err_set(e, EINVAL, "-x and -j cannot be used together");
 	if (a->interval_ms < 0 || a->timeout_ms < 0 || a->interval_count < 0)
 		return err_set(e, EINVAL, "a time or number of intervals cannot be negative");
@@ -385,7 +385,7 @@ static void stat_drop(void *args)
 	spec_list_free(&((struct stat_args *)args)->events);
 }
 
-static const struct stat_args defaults = { .repeat = 1, .big_num = true, .log_fd = -1 };
+static const struct stat_args defaults = { .repeat = 1, .style = { .big_num = true }, .log_fd = -1 };
 
 static const struct example record_examples[] = {
 	{ "stat record -a -I 1000 sleep 60", "a minute's counts, second by second" },

@@ -19,10 +19,10 @@ struct stat_args {
 	struct spec_list events;
 	struct target_opts target;
 	const char *cgroups, *each_cgroup;
-	const char *output, *sep, *control, *pre, *post;
-	bool append, json, no_inherit, big_num, null_run, metric_only, summary, interval_clear;
-	bool table, sync, quiet, no_scale, all_user, all_kernel, no_csv_summary, no_aggr, forever,
-		no_merge, all_rows;
+	struct stat_style style; /* but for form and by */
+	const char *output, *control, *pre, *post;
+	bool append, json, no_inherit, null_run, summary, interval_clear;
+	bool sync, quiet, no_scale, all_user, all_kernel, no_aggr, forever, no_merge, all_rows;
 	bool default_events; /* the user named none */
 	bool group;	     /* -g: all in one group */
 	bool per_thread, per_core, per_die, per_socket, per_node;
