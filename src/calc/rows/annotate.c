@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/str.h"
 #include "sym/disasm/kcode.h"
 #include "sym/unwind/ehframe.h"
 

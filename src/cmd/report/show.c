@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of a report, event by event or a group's side by side, as text, CSV or JSON. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

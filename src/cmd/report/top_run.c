@@ -9,7 +9,6 @@
 
 #include "base/guard.h"
 #include "base/str.h"
-#include "base/term.h"
 #include "calc/rows/annotate.h"
 #include "calc/rows/hist.h"
 #include "cmd/command.h"

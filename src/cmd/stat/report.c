@@ -6,7 +6,6 @@
 #include "base/str.h"
 #include "cmd/share/input.h"
 #include "cmd/share/open.h"
-#include "store/perfdata/perfdata.h"
 #include "store/stat/statdata.h"
 
 /* clang-format off: one option a line, as in other tables */

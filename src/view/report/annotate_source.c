@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Which source lines stand above which instruction; for text and terminal alike. */
-#include <string.h>
 
 #include "view/report/annotate.h"
 

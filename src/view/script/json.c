@@ -3,7 +3,6 @@
  * One JSON object a line. Addresses are strings in hex, times are nanoseconds;
  * what an event does not have is left out.
  */
-#include <string.h>
 
 #include "event/regs.h"
 #include "view/export/export.h"

@@ -2,7 +2,6 @@
 /* Records that are no samples, in the words of perf's --show-*-events. */
 #include "view/script/impl.h"
 
-#include <inttypes.h>
 #include <math.h>
 bool side_wanted(const struct script *s, const struct event *ev)
 {

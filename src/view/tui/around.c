@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One function between its callers (above) and its callees (below), in the manner of OProfile. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "calc/stacks/calls.h"
 #include "view/tui/report.h"

@@ -9,9 +9,9 @@
 #include <wchar.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/output.h"
 #include "base/str.h"
-#include "base/vec.h"
 #include "view/tui/list.h"
 
 static int clamp(int v, int low, int high)

@@ -2,8 +2,6 @@
 /* Bars, boxes, and the box that says that something takes time. */
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "view/tui/screen.h"

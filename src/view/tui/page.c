@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A page of text to read: help, and what a recording says of itself. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "base/vec.h"

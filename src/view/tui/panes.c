@@ -7,8 +7,6 @@
  * moving stays quick.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "calc/stacks/calls.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What keys and the menu do in the report view. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/tui/screen.h"
 
-#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <ncursesw/curses.h>

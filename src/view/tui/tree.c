@@ -2,7 +2,6 @@
 #include "view/tui/tree.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define DEPTH_MAX 512 /* deeper ones are cut, and end on the screen anyway */
 
