@@ -82,7 +82,7 @@ void extra_addr(struct script *s, const struct event *ev, uint64_t show)
 	if (s->types[ev->type].plain_addr || !(show & (SCRIPT_SYM | SCRIPT_DSO)))
 		return;
 	x = find_either(s, ev, ev->addr, (uint32_t)(show & SITE_WHAT));
-	out_add(s->out, x->text, x->text_n);
+	out_add(s->out, x->t.text, x->t.text_n);
 }
 
 /* Where a memory access was served from, in perf's words. */
@@ -160,14 +160,14 @@ static void branch_end(struct script *s, const struct event *ev, uint64_t addr, 
 
 	if (what) {
 		/* without the blank in front */
-		out_add(s->out, x->text + 1, x->text_n - 1);
+		out_add(s->out, x->t.text + 1, x->t.text_n - 1);
 	} else {
 		out_add(s->out, "0x", 2);
-		out_hex(s->out, show & SCRIPT_BRSTACK ? addr : x->addr, 0);
+		out_hex(s->out, show & SCRIPT_BRSTACK ? addr : x->t.addr, 0);
 	}
 	if (show & SCRIPT_DSO) {
 		out_putc(s->out, '(');
-		out_puts(s->out, x->map ? site_dso_name(s, x->dso) : "[unknown]");
+		out_puts(s->out, x->map ? site_dso_name(s, x->t.dso) : "[unknown]");
 		out_putc(s->out, ')');
 	}
 }
@@ -235,7 +235,7 @@ void extra_srccode(struct script *s, const struct event *ev)
 {
 	const struct site *x = site_find(s, site_space(s, ev, ev->mode), ev->ip,
 					 (uint32_t)(SCRIPT_SYM | SCRIPT_SRCLINE));
-	const struct sym_frame *f = x->sym && x->sym->nframes ? &x->sym->frames[0] : NULL;
+	const struct sym_frame *f = x->t.sym && x->t.sym->nframes ? &x->t.sym->frames[0] : NULL;
 	AUTO_FREE char *text = NULL;
 	size_t n, len;
 	char *p;

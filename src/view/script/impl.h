@@ -9,26 +9,23 @@
 #include "base/vec.h"
 #include "view/script/script.h"
 
-/* A text that was made once: " main+0x12 (/bin/x)", and where it belongs. */
+/* A text that was made once: " main+0x12 (/bin/x)". */
+struct site_text {
+	uint64_t addr; /* as it is shown: an offset in the file for user code, the ip else */
+	uint32_t dso, what;
+	uint32_t text_n, inlined_n;
+	const char *text;
+	const char *inlined;	      /* whole lines of what was inlined there, innermost first */
+	const struct sym_result *sym; /* NULL: nothing is mapped there */
+};
+
+/* And where it belongs. */
 struct site {
 	uint64_t ip;
 	uint32_t space;
 	uint32_t what; /* SCRIPT_SYM | ..., + 1 so that 0 is free */
-	uint64_t addr; /* as it is shown: an offset in the file for user code, the ip else */
-	const char *text;
-	const char *inlined; /* whole lines of what was inlined there, innermost first */
-	uint32_t text_n, inlined_n;
-	uint32_t dso;
-	const struct sym_result *sym; /* NULL: nothing is mapped there */
 	const struct task_map *map;
-};
-
-struct site_text {
-	uint64_t addr;
-	uint32_t dso, what;
-	uint32_t text_n, inlined_n;
-	const char *text, *inlined;
-	const struct sym_result *sym;
+	struct site_text t;
 };
 
 /* Where a text is found by what it is of: what is asked for most lies here itself. */

@@ -20,9 +20,9 @@ static void put_site(struct script *s, uint64_t ip, uint32_t space)
 	if (name) {
 		json_str(&s->json, "sym", name);
 		if (!s->trace->own)
-			json_u64(&s->json, "off", x->addr - x->sym->start);
+			json_u64(&s->json, "off", x->t.addr - x->t.sym->start);
 	}
-	json_str(&s->json, "dso", site_dso_name(s, x->dso));
+	json_str(&s->json, "dso", site_dso_name(s, x->t.dso));
 }
 
 static bool script_json_put_frame(struct script *s, const uint64_t *ip, uint32_t left,

@@ -234,7 +234,7 @@ static void print_ip(struct script *s, const struct event *ev, const struct scri
 	out_putc(s->out, ' ');
 	out_hex(s->out, site_shown(s, ev->ip), 16);
 	x = site_find(s, site_space(s, ev, ev->mode), ev->ip, site_what(show));
-	out_add(s->out, x->text, x->text_n);
+	out_add(s->out, x->t.text, x->t.text_n);
 }
 
 /* Fields that most events do not have. */
@@ -356,7 +356,7 @@ static int put_sample_line(void *ctx, const struct event *ev)
 		   tasks_name_at(s->trace->tasks, ev->tid, ev->time, comm), ev->tid);
 	x = site_find(s, site_space(s, ev, ev->mode), ev->ip, 0);
 	out_printf(s->out, " ...... dso: %s\n",
-		   x->map			       ? site_dso_name(s, x->dso)
+		   x->map			       ? site_dso_name(s, x->t.dso)
 		   : ev->mode == EVENT_MODE_HYPERVISOR ? "[hypervisor]"
 						       : "<not found>");
 	script_event(s, ev);

@@ -311,11 +311,11 @@ static void site_unknown(struct site *x)
 	static const char *const texts[] = { "", " [unknown]", " ([unknown])",
 					     " [unknown] ([unknown])" };
 
-	x->text = texts[(x->what & SCRIPT_SYM ? 1 : 0) + (x->what & SCRIPT_DSO ? 2 : 0)];
-	x->text_n = (uint32_t)strlen(x->text);
-	x->addr = x->ip;
-	x->dso = TASK_DSO_NONE;
-	x->sym = NULL;
+	x->t.text = texts[(x->what & SCRIPT_SYM ? 1 : 0) + (x->what & SCRIPT_DSO ? 2 : 0)];
+	x->t.text_n = (uint32_t)strlen(x->t.text);
+	x->t.addr = x->ip;
+	x->t.dso = TASK_DSO_NONE;
+	x->t.sym = NULL;
 }
 
 /*
@@ -380,7 +380,6 @@ const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint
 	struct site *x = &s->sites[map_hash(ip ^ (uint64_t)space << 48 ^ what) & (SITE_SLOTS - 1)];
 	const struct site_near *m;
 	const struct site_line *l;
-	const struct site_text *t;
 
 	if (x->ip == ip && x->space == space && x->what == (what | 1))
 		return x;
@@ -390,16 +389,9 @@ const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint
 		site_unknown(x);
 		return x;
 	}
+	l = script_site_text_of(s, m->map, ip + m->bias, what); /* may move the texts */
 	x->map = m->map;
-	x->dso = x->map->dso;
-	x->addr = ip + m->bias;
-	l = script_site_text_of(s, x->map, x->addr, what); /* may move the texts */
-	t = &s->texts.data[l->at];
-	x->text = t->text;
-	x->text_n = t->text_n;
-	x->inlined = t->inlined;
-	x->inlined_n = t->inlined_n;
-	x->sym = t->sym;
+	x->t = s->texts.data[l->at];
 	return x;
 }
 
@@ -454,7 +446,7 @@ void site_expect_event(const struct script *s, const struct event *ev, uint32_t 
 
 const char *site_function(struct script *s, const struct site *x)
 {
-	const struct site_text t = { .dso = x->dso, .sym = x->sym };
+	const struct site_text t = { .dso = x->t.dso, .sym = x->t.sym };
 
 	return x->map ? function_name(s, &t) : NULL;
 }
@@ -465,6 +457,6 @@ void script_names(struct script *s, const struct event *ev, const char **functio
 	const struct site *x = site_find(s, site_space(s, ev, ev->mode), ev->ip, SCRIPT_SYM);
 
 	*function = site_function(s, x);
-	*dso = x->map ? site_dso_name(s, x->dso) : NULL;
-	*start = x->sym ? ev->ip - (x->addr - x->sym->start) : 0;
+	*dso = x->map ? site_dso_name(s, x->t.dso) : NULL;
+	*start = x->t.sym ? ev->ip - (x->t.addr - x->t.sym->start) : 0;
 }

@@ -27,11 +27,11 @@ static bool print_frame(struct script *s, const uint64_t *ip, uint32_t left, uin
 		return true;
 	}
 	x = site_find(s, space, *ip, what);
-	if (x->inlined_n)
-		out_add(o, x->inlined, x->inlined_n);
+	if (x->t.inlined_n)
+		out_add(o, x->t.inlined, x->t.inlined_n);
 	out_putc(o, '\t');
-	out_hex(o, site_shown(s, x->addr), 16);
-	out_add(o, x->text, x->text_n);
+	out_hex(o, site_shown(s, x->t.addr), 16);
+	out_add(o, x->t.text, x->t.text_n);
 	out_putc(o, '\n');
 	if (s->stop_at.n > 0) {
 		const char *name = site_function(s, x);
