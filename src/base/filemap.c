@@ -50,7 +50,6 @@ static void on_bus(int sig, siginfo_t *info, void *context)
 {
 	const struct link *l = link_of((uintptr_t)info->si_addr);
 
-	(void)context;
 	mem_last_words();
 	if (!l) {
 		signal(sig, SIG_DFL);

@@ -64,7 +64,6 @@ static int put_part(struct tar_writer *w, const void *data, size_t n, bool last,
 	if (w->zstd)
 		return tar_write_put_packed(w, data, n, last ? ZSTD_e_end : ZSTD_e_continue, e);
 #endif
-	(void)last;
 	return tar_write_put(w, data, n, e);
 }
 

@@ -33,7 +33,6 @@ static int unpack_zlib(const void *in, size_t n, void *out, size_t size)
 
 	return uncompress(out, &got, in, n) == Z_OK && got == size ? 0 : -EBADMSG;
 #else
-	(void)in, (void)n, (void)out, (void)size;
 	return -ENOTSUP;
 #endif
 }
@@ -43,7 +42,6 @@ static int unpack_zstd(const void *in, size_t n, void *out, size_t size)
 #if HAVE_ZSTD
 	return ZSTD_decompress(out, size, in, n) == size ? 0 : -EBADMSG;
 #else
-	(void)in, (void)n, (void)out, (void)size;
 	return -ENOTSUP;
 #endif
 }

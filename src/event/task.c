@@ -196,7 +196,6 @@ void tasks_mmap(struct tasks *t, uint64_t time, int32_t pid, int32_t tid,
 	uint32_t space;
 
 	t->version++;
-	(void)tid;
 	if (map->start >= map->end)
 		return;
 	if (pid < 0) {

@@ -69,7 +69,6 @@ static int symbol(void *ctx, const char *name, uint64_t *addr, struct err *e)
 
 static int pfm(void *ctx, const char *text, struct perf_event_attr *attr, struct err *e)
 {
-	(void)ctx;
 	return pfm_encode(text, attr, e);
 }
 

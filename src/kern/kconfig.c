@@ -39,8 +39,6 @@ static int read_gz(const char *path, char **ret)
 	buf = NULL;
 	return 0;
 #else
-	(void)path;
-	(void)ret;
 	return -ENOTSUP;
 #endif
 }

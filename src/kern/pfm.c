@@ -135,16 +135,11 @@ int pfm_each(int (*fn)(void *ctx, const char *pmu, const char *name, const char 
 
 int pfm_encode(const char *text, struct perf_event_attr *attr, struct err *e)
 {
-	(void)text;
-	(void)attr;
-	(void)e;
 	return -ENOENT;
 }
 
 int pfm_each(int (*fn)(void *ctx, const char *pmu, const char *name, const char *about), void *ctx)
 {
-	(void)fn;
-	(void)ctx;
 	return -ENOENT;
 }
 

@@ -97,7 +97,6 @@ static bool within(const char *definition)
 
 	return plus && *plus == '+' && strtoull(plus + 1, NULL, 0) % 4;
 #else
-	(void)definition;
 	return false;
 #endif
 }

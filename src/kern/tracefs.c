@@ -299,7 +299,6 @@ int mounts_private(const char *type)
 	fd = syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC_FLAG, 0);
 	return fd < 0 ? -errno : (int)fd;
 #else
-	(void)type;
 	return -ENOSYS;
 #endif
 }

@@ -142,7 +142,6 @@ static void by_cpu(struct virt *v)
 #else
 static void by_cpu(struct virt *v)
 {
-	(void)v;
 }
 #	define HAVE_CPUID false
 #endif

@@ -86,7 +86,6 @@ void loop_end_at_next(struct loop *l)
 	struct sigaction act = { .sa_handler = end_now, .sa_flags = SA_RESTART };
 	sigset_t ends;
 
-	(void)l;
 	told_at = loop_now();
 	end_signals(&ends);
 	for (int s = 1; s < NSIG; s++)

@@ -188,8 +188,6 @@ void task_spans_add(void *state, int role, const struct event *ev, const int64_t
 	struct task_spans *s = state;
 	const struct event_type *t = &s->trace->types[ev->type];
 
-	(void)role;
-	(void)values;
 	vec_each (&s->rules, r)
 		slices_add((*r)->slices, ev);
 	if (t == s->graph && !s->counts)

@@ -54,7 +54,6 @@ static uint64_t rule_begin(void *ctx, const struct event *ev, uint32_t slot)
 	uint64_t *word;
 	int64_t v = 0;
 
-	(void)slot;
 	if (r->field)
 		field_int(r->field, ev->raw, ev->raw_size, &v);
 	if (r->turns)

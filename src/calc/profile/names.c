@@ -332,7 +332,6 @@ int names_make(const struct profile *p, struct symbols *symbols, const struct na
 	struct names n = { .profile = p, .symbols = symbols };
 	bool lines = o->lines || (o->inlines && !o->no_lines);
 
-	(void)e;
 	sites_collect(&n, o);
 	find_dsos(&n);
 	ask_symbols(&n,

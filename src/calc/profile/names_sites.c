@@ -265,7 +265,6 @@ static int renumber_job(void *ctx, size_t job, unsigned worker)
 	size_t end = (job + 1) * STEP < p->chains.n ? (job + 1) * STEP : p->chains.n;
 	const uint32_t *number = w->number[w->worker[job]];
 
-	(void)worker;
 	for (size_t i = job * STEP; number && i < end; i++) {
 		const struct name_chain *c = &w->n->chains[i];
 
@@ -309,7 +308,6 @@ static int entries_job(void *ctx, size_t job, unsigned worker)
 	const struct profile *p = w->n->profile;
 	size_t end = (job + 1) * STEP < p->entries.n ? (job + 1) * STEP : p->entries.n;
 
-	(void)worker;
 	for (size_t i = job * STEP; i < end; i++)
 		w->n->entry_site[i] = site_in_chain(w->n, &w->sets[0], &p->entries.data[i]);
 	return 0;
@@ -370,7 +368,6 @@ static int match_job(void *ctx, size_t job, unsigned worker)
 	uint32_t *number = w->number[w->merging];
 	size_t end = (job + 1) * STEP < other->v.n ? (job + 1) * STEP : other->v.n;
 
-	(void)worker;
 	for (size_t i = job * STEP; i < end; i++) {
 		struct site_key k = key_again(&other->v.data[i]);
 		struct site_slot *s;

@@ -292,7 +292,6 @@ static int merge_job(void *ctx, size_t job, unsigned worker)
 	struct tables *t = m->t, *other = m->other;
 	size_t end = (job + 1) * STEP < other->chains.n ? (job + 1) * STEP : other->chains.n;
 
-	(void)worker;
 	for (size_t i = job * STEP; i < end; i++) {
 		const struct profile_chain *c = &other->chains.data[i];
 		size_t at = (uint32_t)c->hash & (t->chain_index.cap - 1);

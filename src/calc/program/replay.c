@@ -74,7 +74,6 @@ static int replay_match(void *ctx, const struct lang_point *p, lang_match_fn *fn
 
 static const char *replay_refused(void *ctx, const struct lang_point *p, char *buf, size_t size)
 {
-	(void)ctx;
 	switch (p->kind) {
 	case LP_BEGIN:
 	case LP_END:

@@ -405,7 +405,6 @@ const char *annotate_args(const struct annotate *a, const struct annotate_insn *
 	/* what is merely named stands behind the operands as a remark */
 	const char *mark = c->flow == DISASM_NEXT ? "        # " : "";
 
-	(void)a;
 	if (!c->has_target)
 		snprintf(buf, size, "%s", c->args);
 	else if (!i->target_name)

@@ -135,7 +135,6 @@ static int rank_job(void *ctx, size_t job, unsigned worker)
 	const struct columns *cols = c->opts.columns;
 	const struct column *symbol = columns_find(cols, KEY_SYM);
 
-	(void)worker;
 	if (job == cols->n && symbol)
 		rank_column(c, (unsigned)(symbol - cols->col), true);
 	else if (job < cols->n && key_infos[cols->col[job].key].kind != KEY_SUM)

@@ -25,7 +25,6 @@ double diff_delta(const struct diff *d, const struct diff_row *r, unsigned recor
 
 double diff_ratio(const struct diff *d, const struct diff_row *r, unsigned recording)
 {
-	(void)d;
 	return (double)r->period[recording] / (double)(r->period[0] ? r->period[0] : 1);
 }
 

@@ -206,7 +206,6 @@ void hist_free(struct hist *h)
 
 uint64_t hist_sum(const struct hist *h, const struct hist_row *r, enum key key)
 {
-	(void)h;
 	switch (key) {
 	case KEY_CHILDREN: return r->total;
 	case KEY_OVERHEAD_SYS: return r->by_mode ? r->by_mode[0] : 0;

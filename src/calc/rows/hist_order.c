@@ -194,7 +194,6 @@ static void number_shown(struct ordering *o)
 
 static int ordering_job(void *ctx, size_t job, unsigned worker)
 {
-	(void)worker;
 	if (job == 0)
 		number_shown(ctx);
 	else
@@ -229,7 +228,6 @@ static int take_job(void *ctx, size_t job, unsigned worker)
 	const struct ordering *o = t->o;
 	size_t end = (job + 1) * STEP < o->n ? (job + 1) * STEP : o->n;
 
-	(void)worker;
 	for (size_t i = job * STEP; i < end; i++) {
 		uint32_t from = o->insert[i].index;
 
@@ -312,7 +310,6 @@ static int move_job(void *ctx, size_t job, unsigned worker)
 	const struct moving *m = ctx;
 	size_t end = (job + 1) * STEP < m->n ? (job + 1) * STEP : m->n;
 
-	(void)worker;
 	for (size_t i = job * STEP; i < end; i++) {
 		if (i + AHEAD < end) {
 			mem_fetch(&m->from[m->order[i + AHEAD]]);

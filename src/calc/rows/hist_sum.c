@@ -251,7 +251,6 @@ static int rows_job(void *ctx, size_t job, unsigned worker)
 {
 	struct sum *s = ctx;
 
-	(void)worker;
 	sum_entries(s->h, &s->tables[job], 0, s->h->cells->names->profile->entries.n);
 	index_free(&s->tables[job].index);
 	return 0;

@@ -24,14 +24,12 @@ static int key_order_numbers(uint64_t a, uint64_t b)
 /* Addresses count from the kernel's, which are negative, upwards. */
 static int key_order_signed(const struct cells *c, uint64_t a, uint64_t b)
 {
-	(void)c;
 	return (int64_t)a < (int64_t)b ? -1 : (int64_t)a > (int64_t)b;
 }
 
 /* Values that are small numbers, of which there may be many. */
 static uint64_t key_guess_number(const struct cells *c, uint64_t v)
 {
-	(void)c;
 	return v;
 }
 
@@ -60,7 +58,6 @@ static uint64_t key_of_comm(struct cells *c, const struct column *col,
 {
 	uint32_t later;
 
-	(void)col;
 	if (!(e->comm & TASK_NAMELESS) || e->comm == TASK_NAMELESS || e->comm == STRTAB_NONE)
 		return e->comm;
 	later = tasks_later_comm(c->names->profile->trace->tasks, (int)(e->comm << 1) >> 1,
@@ -195,7 +192,6 @@ static uint64_t key_of_namespace(struct cells *c, const struct column *col,
 static uint64_t key_of_parent(struct cells *c, const struct column *col,
 			      const struct profile_entry *e)
 {
-	(void)col;
 	return e->chain == PROFILE_NO_CHAIN ? 0 : c->parent_of[e->chain];
 }
 
@@ -383,7 +379,6 @@ static void key_put_address(struct strbuf *b, uint64_t v)
 
 static void key_put_ipc(struct strbuf *b, uint64_t v)
 {
-	(void)v;
 	strbuf_puts(b, "-      -");
 }
 
@@ -519,7 +514,6 @@ static int key_order_levels(const struct cells *c, uint64_t a, uint64_t b)
 {
 	union perf_mem_data_src x = { .val = a }, y = { .val = b };
 
-	(void)c;
 	return x.mem_lvl == y.mem_lvl ? key_order_numbers(a, b)
 				      : key_order_numbers(x.mem_lvl, y.mem_lvl);
 }

@@ -149,7 +149,6 @@ static uint64_t lane_begin(void *ctx, const struct event *ev, uint32_t slot)
 	struct lane *lane = &m->lanes->lanes.data[at];
 	unsigned row = ~lane->taken ? (unsigned)__builtin_ctzll(~lane->taken) : MOST_ROWS - 1;
 
-	(void)slot;
 	lane->taken |= 1ull << row;
 	return (uint64_t)lane_name(m, ev) << 32 | at * MOST_ROWS | row;
 }

@@ -50,7 +50,6 @@ static void count_ref(void *ctx, uint32_t row, int64_t at)
 {
 	struct adder *a = ctx;
 
-	(void)at;
 	a->met = true;
 	if (row < a->w->n_rows)
 		a->b->refs[row] += a->chain->n > 0;
@@ -125,7 +124,6 @@ int graph_finish_job(void *ctx, size_t job, unsigned worker)
 	struct graph_work *w = ctx;
 	struct bench *b = &w->bench[job];
 
-	(void)worker;
 	ways_finish(&b->ways);
 	vec_each (&b->ways.rows, row)
 		if (row->row < w->n_rows)

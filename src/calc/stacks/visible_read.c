@@ -314,7 +314,6 @@ static int visible_read_finish(void *ctx, size_t job, unsigned worker)
 {
 	struct visible *v = ctx;
 
-	(void)worker;
 	return look_again(v, &v->workers[job], v->e);
 }
 

@@ -19,7 +19,6 @@ static int on_minwidth(const struct opt *o, const char *value, bool unset, void 
 	size_t n = unset ? 0 : strlen(value);
 	char buf[32];
 
-	(void)o;
 	if (unset) {
 		a->svg.minwidth = 0;
 		return 0;
@@ -40,7 +39,6 @@ static int on_number(const struct opt *o, const char *value, bool unset, void *a
 	struct flame_args *a = args;
 	double v;
 
-	(void)unset;
 	if (!str_double(value, &v) || !(v >= 0))
 		return err_set(e, EINVAL, "--%s wants a number that is not negative, not '%s'",
 			       o->name, value);
@@ -56,7 +54,6 @@ static int on_choice(const struct opt *o, const char *value, bool unset, void *a
 	const char *at = o->complete;
 	int i = 0;
 
-	(void)unset;
 	for (size_t n = value ? strlen(value) : 0; at && value; i++) {
 		size_t k = strcspn(at, "|");
 

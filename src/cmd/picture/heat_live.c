@@ -37,7 +37,6 @@ static int found(void *ctx, const char *system, const char *event, struct err *e
 	struct finding *f = ctx;
 	const char *colon = strpbrk(f->name, ":/");
 
-	(void)e;
 	if (strcmp(event, colon ? colon + 1 : f->name) != 0)
 		return 0;
 	f->n++;

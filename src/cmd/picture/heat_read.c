@@ -162,7 +162,6 @@ static uint64_t note_begin(void *ctx, const struct event *ev, uint32_t slot)
 	struct reader *r = ctx;
 	uint64_t label = label_of(r, ev);
 
-	(void)slot;
 	return label | (uint64_t)detail_of(r, ev) << 32;
 }
 

@@ -34,7 +34,6 @@ int picture_on_max_size(const struct opt *o, const char *value, bool unset, void
 {
 	struct picture_head *a = args;
 
-	(void)o;
 	if (unset)
 		a->max_size = UINT64_MAX;
 	else if (!str_size(value, 1, &a->max_size) || a->max_size < 1 << 18)

@@ -215,7 +215,6 @@ static uint64_t functime_pairs_begin(void *ctx, const struct event *ev, uint32_t
 	struct timing *t = ctx;
 	struct opening *n = mem_alloc(sizeof(*n));
 
-	(void)slot;
 	n->kind = STRTAB_NONE;
 	n->tid = ev->tid;
 	if (t->plan->turns) {

@@ -33,7 +33,6 @@ struct args {
 static int on_percent_type(const struct opt *o, const char *value, bool unset, void *args,
 			   struct err *e)
 {
-	(void)o, (void)unset;
 	return codestyle_parse_percent(value, &((struct args *)args)->shown.percent, e);
 }
 
@@ -41,7 +40,6 @@ static int on_group(const struct opt *o, const char *value, bool unset, void *ar
 {
 	struct args *a = args;
 
-	(void)o, (void)value, (void)e;
 	a->group = a->group_given = !unset;
 	return 0;
 }
@@ -51,8 +49,6 @@ static int on_percent_limit(const struct opt *o, const char *value, bool unset, 
 {
 	struct args *a = args;
 
-	(void)o;
-	(void)unset;
 	return str_double(value, &a->percent_limit)
 		       ? 0
 		       : err_set(e, EINVAL, "'%s' is no percentage", value);
@@ -411,7 +407,6 @@ static int make_table(void *ctx, const struct tui_query *q, struct tui_table *re
 	int r = count_work(w, e);
 	uint32_t type = 0;
 
-	(void)q;
 	if (r < 0)
 		return r;
 	while (type + 1 < w->load.source->trace->n_types && !w->load.profile.total[type].count)

@@ -42,8 +42,6 @@ static int on_compute(const struct opt *o, const char *value, bool unset, void *
 	struct args *a = p;
 	size_t n = strcspn(value, ":");
 
-	(void)o;
-	(void)unset;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (strlen(names[i]) != n || memcmp(names[i], value, n) != 0)
 			continue;

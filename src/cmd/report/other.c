@@ -180,7 +180,6 @@ int report_tasks(struct load *l, const struct report_args *a, struct err *e)
 {
 	struct task_tree t = { .l = l, .maps = a->mmaps };
 
-	(void)e;
 	add_task(&t, &(struct task_seen){ .ppid = -1, .ptid = -1 }); /* the idle task */
 	tasks_each(l->source->trace->tasks, add_task, &t);
 	t.nodes.data[0].seen.pid = 0;

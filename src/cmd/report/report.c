@@ -15,7 +15,6 @@ static int on_graph(const struct opt *o, const char *value, bool unset, void *p,
 {
 	struct report_args *a = p;
 
-	(void)o;
 	if (unset) {
 		a->graph.no_graph = true;
 		return 0;
@@ -29,8 +28,6 @@ static int on_limit(const struct opt *o, const char *value, bool unset, void *p,
 {
 	struct report_args *a = p;
 
-	(void)o;
-	(void)unset;
 	if (!str_double(value, &a->percent_limit) || a->percent_limit < 0)
 		return err_set(e, EINVAL, "--percent-limit %s: no percentage", value);
 	a->graph.opts.min_percent = a->percent_limit;
@@ -41,8 +38,6 @@ static int on_given(const struct opt *o, const char *value, bool unset, void *p,
 {
 	struct report_args *a = p;
 
-	(void)value;
-	(void)e;
 	if (strcmp(o->name, "group") == 0) {
 		a->group = !unset;
 		a->group_given = !unset;
@@ -59,14 +54,11 @@ static int on_given(const struct opt *o, const char *value, bool unset, void *p,
 static int on_percent_type(const struct opt *o, const char *value, bool unset, void *p,
 			   struct err *e)
 {
-	(void)o, (void)unset;
 	return codestyle_parse_percent(value, &((struct report_args *)p)->code.percent, e);
 }
 
 static int on_pretty(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
 {
-	(void)o;
-	(void)unset;
 	if (strcmp(value, "raw") != 0 && strcmp(value, "normal") != 0)
 		return err_set(e, EINVAL, "--pretty %s: normal or raw", value);
 	((struct report_args *)p)->raw_counters = strcmp(value, "raw") == 0;

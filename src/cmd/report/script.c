@@ -43,8 +43,6 @@ static int add_fields(const struct opt *o, const char *value, bool unset, void *
 {
 	struct args *a = args;
 
-	(void)o;
-	(void)unset;
 	if (a->n_fields == MAX_FIELD_ARGS)
 		return err_set(e, EINVAL, "too many -F options");
 	a->fields[a->n_fields++] = value;
@@ -55,7 +53,6 @@ static int on_inline(const struct opt *o, const char *value, bool unset, void *p
 {
 	struct args *a = p;
 
-	(void)o, (void)value, (void)e;
 	a->show.inlines = a->show.inlines_all = !unset;
 	return 0;
 }

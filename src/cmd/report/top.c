@@ -16,8 +16,6 @@
 static int top_on_event(const struct opt *o, const char *value, bool unset, void *args,
 			struct err *e)
 {
-	(void)o;
-	(void)unset;
 	return spec_parse(&((struct top_args *)args)->events, value, events_env(), e);
 }
 
@@ -25,8 +23,6 @@ static int on_freq(const struct opt *o, const char *value, bool unset, void *arg
 {
 	uint64_t v = capture_max_freq();
 
-	(void)o;
-	(void)unset;
 	if (strcmp(value, "max") != 0 && (!str_u64(value, &v) || !v || v > INT32_MAX))
 		return err_set(e, EINVAL, "-F wants samples a second or max, not '%s'", value);
 	((struct top_args *)args)->freq = (int)v;
@@ -37,8 +33,6 @@ static int on_limit(const struct opt *o, const char *value, bool unset, void *ar
 {
 	struct top_args *a = args;
 
-	(void)o;
-	(void)unset;
 	if (!str_double(value, &a->min_percent) || a->min_percent < 0)
 		return err_set(e, EINVAL, "--percent-limit %s: no percentage", value);
 	return 0;
@@ -57,7 +51,6 @@ static int on_chain(const struct opt *o, const char *value, bool unset, void *ar
 	struct top_args *a = args;
 	size_t n = strcspn(unset ? "" : value, ",");
 
-	(void)o;
 	a->chains = !unset;
 	if (unset)
 		return 0;
@@ -80,7 +73,6 @@ static int on_chain(const struct opt *o, const char *value, bool unset, void *ar
 static int no_branches(const struct opt *o, const char *value, bool unset, void *args,
 		       struct err *e)
 {
-	(void)value, (void)unset, (void)args;
 	err_set(e, EOPNOTSUPP, "top --%s: branch records are not summed live", o->name);
 	return err_hint(e, "kymo record -%c, then kymo report -b sums them", o->letter);
 }
@@ -89,8 +81,6 @@ static int on_mmap(const struct opt *o, const char *value, bool unset, void *arg
 {
 	uint64_t size;
 
-	(void)o;
-	(void)unset;
 	/* a bare number is pages, as with perf */
 	if (!str_size(value, (uint64_t)sysconf(_SC_PAGESIZE), &size) || !size || size > 1ull << 32)
 		return err_set(e, EINVAL, "-m wants pages or a size, not '%s'", value);

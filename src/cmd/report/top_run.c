@@ -228,9 +228,6 @@ int top_columns(const struct top *t, const char *sort, struct columns *ret, stru
 
 static void on_fallback(void *ctx, const char *wanted, const char *taken, const char *why)
 {
-	(void)ctx;
-	(void)wanted;
-	(void)taken;
 	(void)why; /* the heading names the event that is counted */
 }
 

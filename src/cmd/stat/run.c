@@ -65,7 +65,6 @@ static void on_narrowed(void *ctx, const struct event_spec *s)
 {
 	struct run *r = ctx;
 
-	(void)s;
 	r->narrowed = true;
 }
 

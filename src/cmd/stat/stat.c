@@ -15,8 +15,6 @@ static int stat_on_event(const struct opt *o, const char *value, bool unset, voi
 {
 	struct stat_args *a = args;
 
-	(void)o;
-	(void)unset;
 	return spec_parse(&a->events, value, events_env(), e);
 }
 
@@ -24,8 +22,6 @@ static int on_filter(const struct opt *o, const char *value, bool unset, void *a
 {
 	struct stat_args *a = args;
 
-	(void)o;
-	(void)unset;
 	return events_filter(&a->events, value, e);
 }
 
@@ -33,9 +29,6 @@ int stat_on_sep(const struct opt *o, const char *value, bool unset, void *args, 
 {
 	struct stat_args *a = args;
 
-	(void)o;
-	(void)unset;
-	(void)e;
 	a->style.sep = strcmp(value, "\\t") == 0 ? "\t" : value;
 	return 0;
 }
@@ -45,8 +38,6 @@ static int on_repeat(const struct opt *o, const char *value, bool unset, void *a
 	struct stat_args *a = args;
 	int64_t v;
 
-	(void)o;
-	(void)unset;
 	if (!str_i64(value, &v) || v < 0 || v > 1000000)
 		return err_set(e, EINVAL, "-r wants how often to run, 0 for ever, not '%s'", value);
 	a->repeat = v ? (int)v : 1;
@@ -56,10 +47,6 @@ static int on_repeat(const struct opt *o, const char *value, bool unset, void *a
 
 static int on_metrics(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o;
-	(void)value;
-	(void)unset;
-	(void)args;
 	err_set(e, EOPNOTSUPP, "-M: kymo has no tables of a CPU's own metrics");
 	return err_hint(
 		e, "name the events with -e; IPC, miss rates and GHz are worked out from them");

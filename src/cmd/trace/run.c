@@ -428,7 +428,6 @@ int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **
 
 int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **argv, struct err *e)
 {
-	(void)a, (void)pick, (void)argv;
 	err_set(e, EOPNOTSUPP, "this kymo was built without tracing programs");
 	return err_hint(e, "build it with clang, bpftool and libbpf, or record with kymo record -e "
 			   "'raw_syscalls:*' and look at it with kymo trace -i");

@@ -26,7 +26,6 @@ static int on_ring(const struct opt *o, const char *value, bool unset, void *arg
 	struct trace_args *a = args;
 	uint64_t size = 4096;
 
-	(void)o;
 	if (!unset && (!str_size(value, 4096, &size) || !size || size > 1ull << 31))
 		return err_set(e, EINVAL, "'%s' is no size: pages, or with a unit (16M)", value);
 	for (a->ring_bytes = 4096; a->ring_bytes < size;)
@@ -41,9 +40,6 @@ static int on_syscalls(const struct opt *o, const char *value, bool unset, void 
 {
 	struct trace_args *a = args;
 
-	(void)o;
-	(void)value;
-	(void)e;
 	a->syscalls = !unset;
 	a->no_syscalls = unset;
 	return 0;
@@ -54,8 +50,6 @@ static int on_call_graph(const struct opt *o, const char *value, bool unset, voi
 {
 	struct trace_args *a = args;
 
-	(void)o;
-	(void)e;
 	a->call_graph = unset ? NULL : value ? value : "fp";
 	return 0;
 }
@@ -64,7 +58,6 @@ static int on_faults(const struct opt *o, const char *value, bool unset, void *a
 {
 	struct trace_args *a = args;
 
-	(void)o;
 	a->faults = unset ? NULL : value ? value : "maj";
 	if (a->faults && strcmp(a->faults, "all") != 0 && strcmp(a->faults, "min") != 0 &&
 	    strcmp(a->faults, "maj") != 0)

@@ -86,7 +86,6 @@ void gen_ntop(struct gen *g, struct node *n, struct place p, const struct ltype 
 	const struct ltype *t = a->type;
 	struct ir_val family = IR_IMM(t->size == 16 ? AF_INET6 : AF_INET);
 
-	(void)to;
 	if (n->n == 2)
 		family = gen_word(g, n->list[0]);
 	gen_zero(g, gen_at(p, 8), 16);
@@ -104,14 +103,12 @@ void gen_macaddr(struct gen *g, struct node *n, struct place p, const struct lty
 {
 	struct ref r = gen_call_readable(g, n->list[0]);
 
-	(void)to;
 	gen_zero(g, p, 8);
 	gen_read(g, r, p, IR_IMM(6));
 }
 
 void gen_usym(struct gen *g, struct node *n, struct place p, const struct ltype *to)
 {
-	(void)to;
 	g->p->uses_usym = true;
 	ir_store(g->f, 8, p.base, p.off, gen_word(g, n->list[0]));
 	ir_store(g->f, 8, p.base, p.off + 8, gen_high32(g, BPF_FUNC_get_current_pid_tgid));
@@ -204,7 +201,6 @@ struct ir_val gen_strftime(struct gen *g, struct node *n)
 /* The number that the checker has found. */
 struct ir_val gen_found(struct gen *g, struct node *n)
 {
-	(void)g;
 	return IR_IMM(n->v);
 }
 

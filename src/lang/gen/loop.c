@@ -31,7 +31,6 @@ bool gen_has_callbacks(const struct gen *g, const struct node *n)
 
 static bool gen_is_while(const struct node *n, const void *ctx)
 {
-	(void)ctx;
 	return n->kind == N_WHILE;
 }
 
@@ -219,7 +218,6 @@ static int gen_loop_callback(struct gen *g, struct node *n)
 
 static bool gen_is_return(const struct node *n, const void *ctx)
 {
-	(void)ctx;
 	return n->kind == N_RETURN;
 }
 

@@ -31,7 +31,6 @@ static struct ir_val wake_flags(struct gen *g, bool control)
 /* Must it be evaluated before a message is begun, because it sends one or ends the program? */
 static bool comes_first(const struct node *n, const void *ctx)
 {
-	(void)ctx;
 	return n->kind == N_DO ||
 	       (n->type && n->type->kind == LT_USTACK && (n->kind == N_IDENT || n->kind == N_CALL));
 }

@@ -19,8 +19,6 @@ static int64_t monitor_drain(void *ctx, perfdata_live_put_fn *put, void *to, str
 
 static int no_event(void *ctx, const struct event *ev)
 {
-	(void)ctx;
-	(void)ev;
 	return 0;
 }
 

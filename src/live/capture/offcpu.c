@@ -32,7 +32,6 @@ static bool is_interrupt(const char *name)
 
 static bool offcpu_kernel_want(void *ctx, const char *name)
 {
-	(void)ctx;
 	return strcmp(name, "__schedule") == 0 || strcmp(name, "try_to_wake_up") == 0 ||
 	       is_interrupt(name);
 }

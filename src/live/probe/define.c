@@ -318,8 +318,6 @@ static int probe_define_no_function(struct work *w)
 
 static int is_there(void *ctx, const struct dwarf_point *p)
 {
-	(void)ctx;
-	(void)p;
 	return 1;
 }
 

@@ -80,7 +80,6 @@ static int put_piece(void *ctx, const void *data, size_t n, struct err *e)
 	struct record_out *o = p->o;
 	int r;
 
-	(void)e;
 	if (o->keep || o->gathering)
 		ring_records_each(p->pieces, data, n, record_out_on_record, o);
 	r = perfdata_write_at(o->w, p->at, data, n);
@@ -94,7 +93,6 @@ static int drain_one(void *ctx, size_t ring, unsigned worker)
 	struct ring *r = drained(d->o, ring);
 	int64_t n = r ? ring_drain_to(r, d->ring[ring].head, put_piece, &d->ring[ring], NULL) : 0;
 
-	(void)worker;
 	return n < 0 ? (int)n : 0;
 }
 

@@ -133,10 +133,6 @@ static int on_signal(struct recording *r, int signal, struct err *e)
 
 static int ignore_bytes(void *ctx, const void *data, size_t n, struct err *e)
 {
-	(void)ctx;
-	(void)data;
-	(void)n;
-	(void)e;
 	return 0;
 }
 

@@ -61,7 +61,6 @@ static bool run_env_kaddr(void *ctx, const char *name, uint64_t *addr)
 {
 	struct err e = { 0 };
 
-	(void)ctx;
 	return ksym_find("/proc/kallsyms", name, addr, &e) == 0;
 }
 
@@ -69,7 +68,6 @@ static bool cgroup_id(void *ctx, const char *path, uint64_t *id)
 {
 	struct stat st;
 
-	(void)ctx;
 	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
 		return false;
 	*id = st.st_ino; /* the inode number is the id of a cgroup */
@@ -82,7 +80,6 @@ static bool run_env_raw(void *ctx, const char *system, const char *event)
 					      "uprobes",  "synthetic", "user_events" };
 	const struct run_env *r = ctx;
 
-	(void)event;
 	if (r->no_raw || str_starts(system, "probe"))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)

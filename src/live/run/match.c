@@ -12,7 +12,6 @@
 
 int run_syscall(void *ctx, const char *name)
 {
-	(void)ctx;
 	return syscall_number(syscall_native(), name);
 }
 
@@ -185,7 +184,6 @@ static int one_btf(void *ctx, uint32_t id, const struct btf_type *t)
 	struct by_btf *m = ctx;
 	const char *name = btf_str(m->r->btf, t->name_off);
 
-	(void)id;
 	if (!str_starts(name, m->prefix))
 		return 0;
 	name += strlen(m->prefix);

@@ -303,7 +303,6 @@ static bool run_names_cgroup(void *ctx, uint64_t id, struct strbuf *b)
 {
 	AUTO_STRBUF path = { 0 };
 
-	(void)ctx;
 	if (!cgroup_path(id, &path))
 		return false;
 	strbuf_printf(b, "unified:%s", strbuf_str(&path));
@@ -317,7 +316,6 @@ static bool run_names_disk(void *ctx, uint64_t dev, struct strbuf *b)
 	const char *name;
 	ssize_t n;
 
-	(void)ctx;
 	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", (unsigned)(dev >> 20),
 		 (unsigned)(dev & 0xfffff));
 	n = readlink(path, target, sizeof(target) - 1);

@@ -108,7 +108,6 @@ int run_out_read(void *ctx, const char *path, struct strbuf *b)
 	size_t n;
 	int k = file_read(path, 1u << 20, &text, &n);
 
-	(void)ctx;
 	if (k == 0)
 		strbuf_add(b, text, n);
 	return k;
@@ -174,8 +173,6 @@ static int run_out_count(void *ctx, const void *data, uint32_t n)
 {
 	struct run *r = ctx;
 
-	(void)data;
-	(void)n;
 	r->unshown += !r->ignore;
 	return 0;
 }

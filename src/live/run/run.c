@@ -80,7 +80,6 @@ static int add_key(void *arg, const void *key, const void *value)
 {
 	struct keys *k = arg;
 
-	(void)value;
 	vec_reserve(&k->data, k->data.n + k->m->key_size);
 	memcpy(k->data.data + k->data.n, key, k->m->key_size);
 	k->data.n += k->m->key_size;

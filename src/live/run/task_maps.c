@@ -60,7 +60,6 @@ bool run_task_storage(void *ctx)
 {
 	int fd = run_task_maps_pidfd((int32_t)syscall(SYS_gettid));
 
-	(void)ctx;
 	if (fd < 0)
 		return false;
 	close(fd);
@@ -89,7 +88,6 @@ static int run_task_drop(void *arg, const void *key, const void *value)
 	const int *map = arg;
 	AUTO_CLOSE int fd = run_task_maps_pidfd(*(const int32_t *)key);
 
-	(void)value;
 	if (fd >= 0)
 		bpf_map_drop(*map, &fd);
 	return 0;

@@ -334,7 +334,6 @@ bool run_uaddr(void *ctx, const char *path, const char *name, uint64_t *addr, ui
 	struct err e = { 0 };
 	bool found = false;
 
-	(void)ctx;
 	if (run_user_open_file(path, &f, &e) < 0)
 		return false;
 	for (size_t i = 0; i < f.elf->nsection && !found; i++) {

@@ -167,7 +167,6 @@ int run_usdt_args(void *ctx, const struct lang_point *p, struct lang_usdt_arg *a
 	size_t n;
 	int k = 0;
 
-	(void)ctx;
 	if (run_usdt_list(p->target, &list, &n, &e) < 0)
 		return 0;
 	for (size_t i = 0; i < n; i++)

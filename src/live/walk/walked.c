@@ -210,7 +210,6 @@ static int walked_gather(void *ctx, const void *data, size_t n, struct err *e)
 {
 	struct walked *w = ctx;
 
-	(void)e;
 	if (w->used + n > w->cap) {
 		w->cap = w->cap * 2 > w->used + n ? w->cap * 2 : w->used + n + (64u << 10);
 		w->buffer = mem_grow(w->buffer, w->cap);

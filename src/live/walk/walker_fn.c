@@ -71,7 +71,6 @@ static int walk_walker_fn_prepare(struct bpf_program *p, struct bpf_prog_load_op
 	struct walker *w = loading;
 	struct walker_code *c;
 
-	(void)cookie;
 	if (!w)
 		return -EINVAL;
 	c = &w->code[p == program(w, WALKER_EARLY) ? WALKER_EARLY : WALKER_WHOLE];

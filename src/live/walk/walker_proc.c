@@ -401,7 +401,6 @@ void walker_exit(struct walker *w, int32_t pid, int32_t tid, uint64_t time)
 {
 	struct walker_proc *p;
 
-	(void)time;
 	/* Other threads may outlive the first one; their samples bring the process back. */
 	if (pid != tid)
 		return;

@@ -350,7 +350,6 @@ int perfdata_read_stored(struct source *s, bool all, event_fn *fn, void *ctx, st
 	struct stored stored = { .walk = perfdata_walk_new(s), .all = all, .fn = fn, .ctx = ctx };
 	int r = perfdata_walk_each(stored.walk, dump_read_record, &stored);
 
-	(void)e;
 	perfdata_walk_free(stored.walk);
 	return r;
 }

@@ -432,8 +432,6 @@ static int own_read(const struct own *o, const uint32_t *order, event_fn *fn, vo
 
 static int own_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e)
 {
-	(void)chunk;
-	(void)e;
 	return own_read(s->impl, NULL, fn, ctx);
 }
 
@@ -441,8 +439,6 @@ static int own_read_ordered(struct source *s, bool all, event_fn *fn, void *ctx,
 {
 	const struct own *o = s->impl;
 
-	(void)all;
-	(void)e;
 	return own_read(o, o->order, fn, ctx);
 }
 

@@ -127,7 +127,6 @@ static size_t pack(struct writer *w, const void *data, size_t n)
 	}
 #endif
 	(void)how;
-	(void)data;
 	if (!done && !w->failed)
 		w->failed = err_set(w->e, EIO, "cannot compress with %s", w->o->compression);
 	return done;

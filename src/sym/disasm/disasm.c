@@ -245,9 +245,6 @@ int disasm(const struct disasm_code *code, struct arena *a, disasm_list *ret, st
 
 int disasm(const struct disasm_code *code, struct arena *a, disasm_list *ret, struct err *e)
 {
-	(void)code;
-	(void)a;
-	(void)ret;
 	err_set(e, ENOTSUP, "this kymo was built without capstone, so it cannot disassemble");
 	return err_hint(e, "install libcapstone-dev and build again; 'kymo version "
 			   "--build-options' shows what is there");

@@ -341,7 +341,6 @@ int dwarf_vars(struct dwarf *d, const struct dwarf_point *p, const struct ehfram
 	struct die die;
 	int err;
 
-	(void)d;
 	if (!die_open(p->scope, &die))
 		return 0;
 	find_function(&w.here);
@@ -367,7 +366,6 @@ void dwarf_var_spans(const struct dwarf_point *p, const struct dwarf_var *v, dwa
 	struct die d;
 	struct value loc;
 
-	(void)p;
 	if (!die_open(v->die, &d))
 		return;
 	loc = die_attr_deep(&d, DW_AT_location);

@@ -150,8 +150,6 @@ static int on_progress(struct client *client, long done, long total)
 	struct debuginfod_stats st;
 	bool stop;
 
-	(void)client;
-	(void)total;
 	if (!d)
 		return 1;
 	pthread_mutex_lock(&d->lock);

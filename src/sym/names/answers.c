@@ -30,7 +30,6 @@ static const char *const file_names[] = {
 /* The first object is the program itself; its own build-id says which build it is. */
 static int own_build_id(struct dl_phdr_info *info, size_t size, void *ctx)
 {
-	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is what the loader tells */

@@ -73,7 +73,6 @@ static bool with_libiberty(const char *name, unsigned flags, struct strbuf *b)
 #else
 static bool with_libiberty(const char *name, unsigned flags, struct strbuf *b)
 {
-	(void)name, (void)flags, (void)b;
 	return false;
 }
 #endif

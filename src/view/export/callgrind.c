@@ -237,7 +237,6 @@ int export_callgrind(struct export_job *x, struct err *e)
 	struct callgrind c = { .x = x };
 	size_t n = x->profile->entries.n;
 
-	(void)e;
 	c.function_of = mem_alloc((x->names->sites.n + 1) * sizeof(*c.function_of));
 	c.column = mem_alloc((x->source->trace->n_types + 1) * sizeof(*c.column));
 	for (size_t i = 0; i < x->source->trace->n_types; i++)

@@ -28,7 +28,6 @@ static uint64_t add_marker(void *ctx, const struct event *ev, uint32_t slot)
 {
 	struct firefox *f = ctx;
 
-	(void)slot;
 	vec_push(&f->markers,
 		 (struct firefox_row){
 			 .pid = ev->pid,

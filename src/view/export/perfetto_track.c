@@ -146,7 +146,6 @@ static uint64_t begin_call(void *ctx, const struct event *ev, uint32_t slot)
 	struct perfetto *p = ctx;
 	char buf[64];
 
-	(void)slot;
 	put_event(p, ev, TYPE_BEGIN,
 		  slices_call_name(&p->x->source->trace->types[ev->type], ev, buf, sizeof(buf)));
 	return 0;

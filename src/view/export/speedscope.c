@@ -157,7 +157,6 @@ int export_speedscope(struct export_job *x, struct err *e)
 	const struct profile_entry *all = x->profile->entries.data;
 	size_t n = x->profile->entries.n;
 
-	(void)e;
 	s.frame = mem_alloc((x->names->frames.n + 1) * sizeof(*s.frame));
 	s.sorted = mem_dup(x->order, (n + 1) * sizeof(*s.sorted));
 	qsort_r(s.sorted, n, sizeof(*s.sorted), export_speedscope_by_thread,

@@ -146,7 +146,6 @@ static int merge_job(void *ctx, size_t job, unsigned worker)
 	struct gather *g = ctx;
 	size_t end = (job + 1) * NODES_A_JOB < g->nodes ? (job + 1) * NODES_A_JOB : g->nodes;
 
-	(void)worker;
 	for (size_t i = job * NODES_A_JOB; i < end; i++)
 		g->kept[i] =
 			flame_entries_merge(g->entry + g->first[i], g->first[i + 1] - g->first[i]);

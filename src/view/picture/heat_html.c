@@ -168,7 +168,6 @@ int heat_html_write(FILE *f, const struct heat_points *points, const struct heat
 	AUTO_STRBUF raw = { 0 };
 	AUTO_STRBUF data = { 0 };
 
-	(void)e;
 	p.details = details;
 	vec_each (&points->points, q) {
 		p.first = q->time < p.first ? q->time : p.first;

@@ -79,7 +79,6 @@ static int deflate_part(void *ctx, size_t job, unsigned worker)
 	z_stream z = { .next_in = in, .avail_in = last ? (uInt)(d->raw->n - job * PART) : PART };
 	int r = Z_OK;
 
-	(void)worker;
 	/* of much, who waits for it would not see the last 3% of the bytes */
 	if (deflateInit2(&z, d->raw->n > MUCH ? 4 : 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) !=
 	    Z_OK)

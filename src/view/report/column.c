@@ -175,7 +175,6 @@ static int measure_job(void *ctx, size_t column, unsigned worker)
 	const struct column *c = &h->cells->opts.columns->col[column];
 	int *to = &m->w->w[column];
 
-	(void)worker;
 	*to = (int)strlen(c->title);
 	if (column_is_sum(c)) {
 		/* as perf has it, -w is the width of all of a group, or of each number */

@@ -55,7 +55,6 @@ static int rows_job(void *ctx, size_t job, unsigned worker)
 	struct writing *w = ctx;
 	size_t first = w->from + job * w->step, n = w->h->rows.n;
 
-	(void)worker;
 	strbuf_reset(&w->text[job]);
 	for (size_t i = first; i < n && i < first + w->step; i++) {
 		const struct hist_row *r = &w->h->rows.data[i];

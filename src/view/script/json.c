@@ -28,9 +28,6 @@ static void put_site(struct script *s, uint64_t ip, uint32_t space)
 static bool script_json_put_frame(struct script *s, const uint64_t *ip, uint32_t left,
 				  uint32_t space, uint32_t inlined, void *ctx)
 {
-	(void)left;
-	(void)inlined;
-	(void)ctx;
 	json_object(&s->json, NULL);
 	put_site(s, *ip, space);
 	json_end(&s->json);

@@ -329,7 +329,6 @@ void stat_print_interval_head(FILE *f, const struct stat_style *s, const struct 
 		[STAT_THREAD] = "            comm-pid      ",
 	};
 
-	(void)t;
 	if (s->form != STAT_TEXT || s->metric_only)
 		return;
 	fprintf(f, "%s#           time %s            counts unit events%s\n",

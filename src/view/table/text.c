@@ -62,7 +62,6 @@ static bool has_sums(const struct table *t)
 
 static const char *sum_at(struct texts *x, size_t column, size_t row)
 {
-	(void)row;
 	if (x->t->column[column].sum)
 		return table_text_text_of(x, column, &x->t->sum[column]);
 	return column == x->t->n_heading ? "total" : "";
@@ -128,7 +127,6 @@ typedef const char *text_fn(struct texts *x, size_t column, size_t row);
 
 static const char *title_at(struct texts *x, size_t column, size_t row)
 {
-	(void)row;
 	return x->t->column[column].title;
 }
 

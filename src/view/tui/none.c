@@ -10,26 +10,20 @@ int tui_usable(struct err *e)
 
 int tui_report(const struct tui_model *m, struct err *e)
 {
-	(void)m;
 	return tui_usable(e);
 }
 
 int tui_top(const struct tui_model *m, struct err *e)
 {
-	(void)m;
 	return tui_usable(e);
 }
 
 int tui_annotate(const struct tui_model *m, tui_choose_fn *choose, struct err *e)
 {
-	(void)m;
-	(void)choose;
 	return tui_usable(e);
 }
 
 int tui_tables(struct tables *t, const char *title, struct err *e)
 {
-	(void)t;
-	(void)title;
 	return tui_usable(e);
 }

@@ -29,7 +29,6 @@ static void tui_page_add_line(void *ctx, int at, const char *s, size_t n)
 {
 	struct page *p = ctx;
 
-	(void)at;
 	vec_push(&p->line, s);
 	vec_push(&p->len, n);
 }
