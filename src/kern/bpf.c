@@ -23,10 +23,14 @@ int bpf_call(enum bpf_cmd cmd, union bpf_attr *attr)
 	return bpf_call_part(cmd, attr, sizeof(*attr));
 }
 
-/* With a member of the union, and its fields. */
-#define BPF_WITH(cmd, member, ...)                                                        \
-	bpf_call_part((cmd), &(__typeof__(((union bpf_attr *)0)->member)){ __VA_ARGS__ }, \
-		      sizeof(((union bpf_attr *)0)->member))
+/* With fields set. All else is zero, padding included, or the kernel refuses what it does not know.
+ */
+#define BPF_WITH(cmd, ...)                        \
+	({                                        \
+		union bpf_attr a;                 \
+		memset(&a, 0, sizeof(a));         \
+		__VA_ARGS__, bpf_call((cmd), &a); \
+	})
 
 #define LOAD_TRIES 5
 
@@ -81,8 +85,8 @@ int bpf_load_empty(enum bpf_prog_type type, unsigned attach, uint32_t btf_id)
 
 int bpf_attach_raw(int prog, const char *name)
 {
-	return BPF_WITH(BPF_RAW_TRACEPOINT_OPEN, raw_tracepoint, .prog_fd = (uint32_t)prog,
-			.name = (uintptr_t)name);
+	return BPF_WITH(BPF_RAW_TRACEPOINT_OPEN, a.raw_tracepoint.prog_fd = (uint32_t)prog,
+			a.raw_tracepoint.name = (uintptr_t)name);
 }
 
 /* Without arguments the verifier always refuses the call; its complaint tells whether it knew
@@ -137,23 +141,14 @@ int bpf_map_new(const struct bpf_map_kind *k)
 
 int bpf_btf_new(const void *data, uint32_t size)
 {
-	union bpf_attr a;
-
-	memset(&a, 0, sizeof(a));
-	a.btf = (uintptr_t)data;
-	a.btf_size = size;
-	return bpf_call(BPF_BTF_LOAD, &a);
+	return BPF_WITH(BPF_BTF_LOAD, a.btf = (uintptr_t)data, a.btf_size = size);
 }
 
 static int bpf_map_element(enum bpf_cmd cmd, int map, const void *key, const void *value)
 {
-	union bpf_attr a;
-
-	memset(&a, 0, sizeof(a));
-	a.map_fd = (uint32_t)map;
-	a.key = (uintptr_t)key;
-	a.value = (uintptr_t)value; /* and next_key, which lies in its place */
-	return bpf_call(cmd, &a);
+	/* next_key lies in the value's place */
+	return BPF_WITH(cmd, a.map_fd = (uint32_t)map, a.key = (uintptr_t)key,
+			a.value = (uintptr_t)value);
 }
 
 int bpf_map_get(int map, const void *key, void *value)
@@ -192,19 +187,15 @@ int bpf_map_next(int map, const void *key, void *next)
 
 static bool bpf_info(int fd, void *info, uint32_t size)
 {
-	return BPF_WITH(BPF_OBJ_GET_INFO_BY_FD, info, .bpf_fd = (uint32_t)fd, .info_len = size,
-			.info = (uintptr_t)info) == 0;
+	return BPF_WITH(BPF_OBJ_GET_INFO_BY_FD, a.info.bpf_fd = (uint32_t)fd,
+			a.info.info_len = size, a.info.info = (uintptr_t)info) == 0;
 }
 
 int bpf_map_pinned(const char *path, uint32_t *key_size)
 {
 	struct bpf_map_info info = { 0 };
-	union bpf_attr a;
-	int fd;
+	int fd = BPF_WITH(BPF_OBJ_GET, a.pathname = (uintptr_t)path);
 
-	memset(&a, 0, sizeof(a));
-	a.pathname = (uintptr_t)path;
-	fd = bpf_call(BPF_OBJ_GET, &a);
 	if (fd >= 0 && bpf_info(fd, &info, sizeof(info)))
 		*key_size = info.key_size;
 	return fd;
@@ -246,13 +237,14 @@ size_t bpf_code(int prog, uint64_t *start, uint32_t *size, size_t max)
 
 int bpf_run(int prog)
 {
-	return BPF_WITH(BPF_PROG_TEST_RUN, test, .prog_fd = (uint32_t)prog);
+	return BPF_WITH(BPF_PROG_TEST_RUN, a.test.prog_fd = (uint32_t)prog);
 }
 
 int bpf_link(int prog, int target, enum bpf_attach_type type)
 {
-	return BPF_WITH(BPF_LINK_CREATE, link_create, .prog_fd = (uint32_t)prog,
-			.target_fd = (uint32_t)target, .attach_type = type);
+	return BPF_WITH(BPF_LINK_CREATE, a.link_create.prog_fd = (uint32_t)prog,
+			a.link_create.target_fd = (uint32_t)target,
+			a.link_create.attach_type = type);
 }
 
 /* What links to many places and to events are made with is newer than the oldest headers. */
@@ -303,7 +295,7 @@ int bpf_link_event(int prog, int event, uint64_t cookie)
 
 int bpf_iter(int link)
 {
-	return BPF_WITH(BPF_ITER_CREATE, iter_create, .link_fd = (uint32_t)link);
+	return BPF_WITH(BPF_ITER_CREATE, a.iter_create.link_fd = (uint32_t)link);
 }
 
 int bpf_ring_open(struct bpf_ring *r, int map, uint32_t size)
