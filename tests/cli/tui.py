@@ -384,6 +384,22 @@ def sizes(data):
             check(f"back from {key}", t.until("q quit"), t.text())
 
 
+def small_for_a_moment(data):
+    """A terminal that is smaller while kymo is busy loses what was shown; its size is the same when kymo looks."""
+    with report(data) as t:
+        t.keys("m")
+        t.settle()
+        pid = t.pid("kymo")
+        os.kill(pid, signal.SIGSTOP)
+        for w, h in ((25, 6), (80, 24)):
+            t.resize(w, h)
+            t.until(lambda x: len(x) == h)
+        os.kill(pid, signal.SIGCONT)
+        check("all is drawn anew", t.until("q quit") and t.until("Least percentage") and t.until("of event 'cpu-clock'"), t.text())
+        t.keys("Escape")
+        check("and below the menu", t.until("Least percentage", gone=True) and t.until("q quit"), t.text())
+
+
 RESIZE = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -614,6 +630,7 @@ with tempfile.TemporaryDirectory() as tmp:
     following(data)
     three_panes(data)
     sizes(data)
+    small_for_a_moment(data)
     resized_while_drawing(data, tmp)
     leaving(data)
     looks_of_terminals(data)

@@ -54,11 +54,17 @@ static struct {
 enum { MOUSE_KEY = 0x700, DOUBLE_MS = 400 }; /* no key of ncurses has such a number */
 
 /*
- * ncurses learns of a new size by a signal that interrupts its read(). One that comes while
- * nothing is read, or behind an Escape, would be seen with the next key only: so it is looked
- * for, this often.
+ * A new size is told by a signal, which interrupts ncurses' read(). One that comes while nothing
+ * is read would be seen with the next key only: so it is looked for, this often. The signal counts
+ * even where the size is what it was: a terminal that was small for a moment lost what was shown.
  */
 enum { LOOK_MS = 250 };
+static volatile sig_atomic_t resized;
+
+static void on_resize(int sig)
+{
+	resized = 1;
+}
 
 int64_t tui_now_ms(void)
 {
@@ -105,6 +111,7 @@ static void release_signals(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(deadly); i++)
 		sigaction(deadly[i], &tui.old[deadly[i]], NULL);
+	sigaction(SIGWINCH, &tui.old[SIGWINCH], NULL);
 	sigaltstack(&off, NULL);
 	free(tui.stack.ss_sp);
 }
@@ -184,6 +191,7 @@ int tui_start(struct err *e)
 		return err_set(e, ENOTTY, "there is no terminal to read keys from");
 	tui.has_before = tcgetattr(tui.fd, &tui.before) == 0;
 	set_escdelay(25);
+	sigaction(SIGWINCH, &(struct sigaction){ .sa_handler = on_resize }, &tui.old[SIGWINCH]);
 	tui.screen = newterm(NULL, guard_stdout(), tui.in);
 	if (!tui.screen) {
 		if (tui.in != stdin)
@@ -308,17 +316,23 @@ void tui_every(int ms, int (*fn)(void *ctx), void *ctx)
 	tui.every_last = tui_now_ms();
 }
 
-/* When the terminal has another size, the next key is KEY_RESIZE. */
+/* When the terminal has, or had, another size, all is drawn anew, and the next key is KEY_RESIZE.
+ */
 static void look_at_size(void)
 {
+	bool told = resized;
 	struct winsize now;
 
+	resized = 0;
 	if (ioctl(tui.fd, TIOCGWINSZ, &now) < 0 || !now.ws_row || !now.ws_col ||
-	    (now.ws_row == tui.size.ws_row && now.ws_col == tui.size.ws_col))
+	    (!told && now.ws_row == tui.size.ws_row && now.ws_col == tui.size.ws_col))
 		return;
 	tui.size = now;
+	clearok(curscr, TRUE);
 	if (is_term_resized(now.ws_row, now.ws_col))
 		resizeterm(now.ws_row, now.ws_col);
+	else
+		ungetch(KEY_RESIZE);
 }
 
 /* Whether there is nobody any more who could press a key. */
