@@ -8,8 +8,7 @@
  * Waits of at least config.off_direct_ns are sent one by one instead. With
  * config.off_wakers the one who wakes a task leaves its stack, too.
  */
-#ifndef KYMO_BPF_OFFCPU_H
-#define KYMO_BPF_OFFCPU_H
+#pragma once
 
 #include "pid_types.h"
 #include "walk_send.h"
@@ -277,5 +276,3 @@ static __always_inline void switched_out(void *ctx, struct task_struct___off *pr
 	if (bpf_map_update_elem(&off_waits, &tid, &w, BPF_ANY))
 		__sync_fetch_and_add(&off_lost_tasks, 1);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's numbers of a task, one for each pid namespace it is in. */
-#ifndef KYMO_BPF_PID_TYPES_H
-#define KYMO_BPF_PID_TYPES_H
+#pragma once
 
 #include <linux/types.h>
 #include <bpf/bpf_helpers.h>
@@ -40,5 +39,3 @@ static __always_inline __u32 pid_number_in(struct pid___k *pid, __u64 ino)
 	}
 	return 0;
 }
-
-#endif

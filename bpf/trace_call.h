@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* System calls as they begin and end: summed up, or sent. */
-#ifndef KYMO_BPF_TRACE_CALL_H
-#define KYMO_BPF_TRACE_CALL_H
+#pragma once
 
 #include "trace_stack.h"
 
@@ -269,5 +268,3 @@ int leave_stack(__u64 *ctx)
 {
 	return left(ctx, true);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The maps of the programs of `kymo trace`, and what they need of the kernel's types.
  */
-#ifndef KYMO_BPF_TRACE_MAPS_H
-#define KYMO_BPF_TRACE_MAPS_H
+#pragma once
 
 /* The stack walker, for --call-graph: its maps are the walker's own then. */
 #include "pid_types.h"
@@ -163,6 +162,4 @@ struct pt_regs___t {
 	__u64 regs[31], orig_x0;
 	__s32 syscallno;
 } __attribute__((preserve_access_index));
-#endif
-
 #endif

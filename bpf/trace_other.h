@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events besides system calls: tracepoints and page faults. */
-#ifndef KYMO_BPF_TRACE_OTHER_H
-#define KYMO_BPF_TRACE_OTHER_H
+#pragma once
 
 #include "trace_stack.h"
 
@@ -116,5 +115,3 @@ int faulted_stack(struct bpf_perf_event_data *ctx)
 {
 	return fault(ctx, true);
 }
-
-#endif

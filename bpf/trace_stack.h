@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The caller's stack goes through the walker's ring; number and time tell whose it is. */
-#ifndef KYMO_BPF_TRACE_STACK_H
-#define KYMO_BPF_TRACE_STACK_H
+#pragma once
 
 #include "trace_task.h"
 
@@ -38,5 +37,3 @@ static __always_inline void send_stack(__u64 now)
 	send(s);
 	s->busy = 0;
 }
-
-#endif

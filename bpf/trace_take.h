@@ -7,8 +7,7 @@
  * exit, when the kernel has touched it. For file names that is as good; a buffer
  * may have been changed by then.
  */
-#ifndef KYMO_BPF_TRACE_TAKE_H
-#define KYMO_BPF_TRACE_TAKE_H
+#pragma once
 
 #include "trace_maps.h"
 
@@ -393,5 +392,3 @@ static __always_inline void take(struct call *c, struct trace_plan *plan, bool e
 	if (plan->n)
 		bpf_loop(plan->n, take_step, &t, 0);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which tasks are traced, and what is known of each. */
-#ifndef KYMO_BPF_TRACE_TASK_H
-#define KYMO_BPF_TRACE_TASK_H
+#pragma once
 
 #include "trace_take.h"
 
@@ -71,5 +70,3 @@ static __always_inline void keep_comm(struct trace_task *s, struct task_struct__
 	if (!bpf_probe_read_kernel(comm.comm, sizeof(comm.comm), task->comm))
 		bpf_map_update_elem(&comms, &id, &comm, BPF_ANY);
 }
-
-#endif

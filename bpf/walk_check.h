@@ -3,8 +3,7 @@
  * For tests: every stack is walked anew and then as usual, with what is remembered, and the two are
  * compared. Takes the place of walk0.
  */
-#ifndef KYMO_BPF_WALK_CHECK_H
-#define KYMO_BPF_WALK_CHECK_H
+#pragma once
 
 #include "offcpu.h"
 
@@ -58,5 +57,3 @@ int walk_check(struct bpf_perf_event_data *ctx)
 		__sync_fetch_and_add(&check_wrong, 1);
 	return 0;
 }
-
-#endif

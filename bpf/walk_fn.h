@@ -10,8 +10,7 @@
  * There are two: walk_fn, and walk_early, which only copies the stack. The kernel checks that one
  * in a fraction of the time, so it serves until the other has been checked.
  */
-#ifndef KYMO_BPF_WALK_FN_H
-#define KYMO_BPF_WALK_FN_H
+#pragma once
 
 #include "offcpu.h"
 
@@ -158,5 +157,3 @@ __noinline long walk_early(struct fn_frames *to, __u64 depth)
 	}
 FN_PROGRAM(fn_program, walk_fn)
 FN_PROGRAM(fn_early_program, walk_early)
-
-#endif

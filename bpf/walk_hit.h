@@ -12,8 +12,7 @@
  * The programs are attached beside the recorded events and not to them: a program that is attached
  * to an event takes its hits away whenever the CPU is busy with another program.
  */
-#ifndef KYMO_BPF_WALK_HIT_H
-#define KYMO_BPF_WALK_HIT_H
+#pragma once
 
 #include "walk_fn.h"
 
@@ -122,5 +121,3 @@ int hit_probe(void *ctx)
 {
 	return hit();
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The walker's maps and what it keeps of a sample in the making. For the format
  * of the maps see src/live/walk/walker_abi.h.
  */
-#ifndef KYMO_BPF_WALK_MAPS_H
-#define KYMO_BPF_WALK_MAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <linux/types.h>
@@ -157,5 +156,3 @@ struct {
 	__type(key, __u32);
 	__type(value, struct state);
 } states SEC(".maps");
-
-#endif

@@ -3,8 +3,7 @@
  * From a walked stack to the ring, with a copy of the stack where the walk could
  * not be finished here.
  */
-#ifndef KYMO_BPF_WALK_SEND_H
-#define KYMO_BPF_WALK_SEND_H
+#pragma once
 
 #include "walk_task.h"
 
@@ -103,5 +102,3 @@ static __always_inline bool send(struct state *s)
 	__sync_fetch_and_add(&lost, 1);
 	return false;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The stack that is walked, a piece of which is read at once.
  */
-#ifndef KYMO_BPF_WALK_STACK_H
-#define KYMO_BPF_WALK_STACK_H
+#pragma once
 
 #include "walk_maps.h"
 
@@ -51,5 +50,3 @@ static __always_inline bool stack_words(struct state *s, __u64 place, __u32 last
 	*ret = (off >> 3) & (STACK_WINDOW / 8 - 1);
 	return true;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * From one frame to its caller: mapping, table, row, rule, registers.
  */
-#ifndef KYMO_BPF_WALK_STEP_H
-#define KYMO_BPF_WALK_STEP_H
+#pragma once
 
 #include "walk_stack.h"
 
@@ -490,5 +489,3 @@ static long step(__u32 i, struct walk_ctx *w)
 	}
 	return step_any(s, n, found);
 }
-
-#endif

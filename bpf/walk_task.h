@@ -2,8 +2,7 @@
 /*
  * The task that is running: its numbers, its user registers, its user stack.
  */
-#ifndef KYMO_BPF_WALK_TASK_H
-#define KYMO_BPF_WALK_TASK_H
+#pragma once
 
 #include "walk_step.h"
 
@@ -235,5 +234,3 @@ static __always_inline void walk_user(struct bpf_perf_event_data *ctx, struct st
 	if (s->rec.end == UNWIND_BOTTOM)
 		s->bottom = s->sp;
 }
-
-#endif

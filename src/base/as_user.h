@@ -6,8 +6,7 @@
  * user's name: folders on the way, groups and access lists count as they do for the user. Only
  * the calling thread changes, and only in what it may do with files.
  */
-#ifndef KYMO_BASE_AS_USER_H
-#define KYMO_BASE_AS_USER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -26,5 +25,3 @@ void as_user_find(struct as_user *u, uid_t uid);
 /* Until as_user_end() this thread has that user's rights. -errno: it keeps its own. */
 int as_user_begin(const struct as_user *u, struct as_user *before);
 void as_user_end(const struct as_user *before);
-
-#endif

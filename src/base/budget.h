@@ -11,8 +11,7 @@
  *
  * All of it may be called by several threads.
  */
-#ifndef KYMO_BASE_BUDGET_H
-#define KYMO_BASE_BUDGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ void budget_watch_end(const struct budget_watch *w);
 
 /* What was refused first where e was NULL, and was not asked for yet; NULL: nothing. */
 const char *budget_refused(void);
-
-#endif

@@ -3,8 +3,7 @@
  * Reading untrusted bytes in order. Going over the end gives zeros and sets
  * bad, so that a parser checks once behind a group of reads, not at each.
  */
-#ifndef KYMO_BASE_BYTES_H
-#define KYMO_BASE_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -136,5 +135,3 @@ static inline const char *bytes_str(struct bytes *b)
 	b->p = nul + 1;
 	return s;
 }
-
-#endif

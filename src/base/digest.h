@@ -3,8 +3,7 @@
  * A digest that nobody can choose: BLAKE2b (RFC 7693), for keys of what is kept. base/map.h has
  * faster hashes, for which two inputs of one value are easily made.
  */
-#ifndef KYMO_BASE_DIGEST_H
-#define KYMO_BASE_DIGEST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ struct digest {
 void digest_start(struct digest *d);
 void digest_add(struct digest *d, const void *data, size_t n);
 void digest_end(struct digest *d, uint8_t ret[static DIGEST_BYTES]);
-
-#endif

@@ -6,8 +6,7 @@
  * failure, with a struct err last. The message says what was refused and why;
  * the hint is the one command or option that helps. Nothing below cmd/ prints.
  */
-#ifndef KYMO_BASE_ERR_H
-#define KYMO_BASE_ERR_H
+#pragma once
 
 #include <errno.h>
 
@@ -30,5 +29,3 @@ __attribute__((format(printf, 2, 3))) int err_wrap(struct err *e, const char *fm
 int err_cannot_write(struct err *e, int code, const char *path);
 
 void err_clear(struct err *e);
-
-#endif

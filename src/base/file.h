@@ -2,8 +2,7 @@
 /*
  * Small files whole, and directories in order.
  */
-#ifndef KYMO_BASE_FILE_H
-#define KYMO_BASE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ int file_replace(const char *path, const void *data, size_t n, unsigned mode);
 void file_drop(const char *path);
 /* Write all of it, through short writes and EINTR. -errno on failure. */
 int file_write_all(int fd, const void *data, size_t n);
-
-#endif

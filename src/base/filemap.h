@@ -6,8 +6,7 @@
  * There is no going on then: what was checked is gone. As when memory runs out (base/mem.h) the
  * program ends, but with a sentence that names the file, and an exit code instead of a crash.
  */
-#ifndef KYMO_BASE_FILEMAP_H
-#define KYMO_BASE_FILEMAP_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ void filemap_start(void);
 void *filemap_open(int fd, size_t size, const char *name);
 /* The same size again; NULL is fine. */
 void filemap_close(const void *p, size_t size);
-
-#endif

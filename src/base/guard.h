@@ -7,8 +7,7 @@
  * text are shown as \033; lines, tabs and kymo's own colours pass. In pipes and files nothing is
  * changed.
  */
-#ifndef KYMO_BASE_GUARD_H
-#define KYMO_BASE_GUARD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -28,5 +27,3 @@ FILE *guard_stdout(void);
 
 /* The text as a terminal may have it: into malloc()ed memory, with a 0 at the end. */
 char *guard_text(const void *data, size_t n);
-
-#endif

@@ -10,8 +10,7 @@
  * view/script/site.c keep what is compared in the slot (nothing else is touched),
  * calc/slices/slices.c removes, sym/unwind/ehframe.c needs 2 bytes a slot and empties it for each file.
  */
-#ifndef KYMO_BASE_INDEX_H
-#define KYMO_BASE_INDEX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -86,5 +85,3 @@ static inline uint32_t index_near(const struct index *x, uint64_t hash)
 
 	return slot >> 32 == (uint32_t)hash ? (uint32_t)slot : 0;
 }
-
-#endif

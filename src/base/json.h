@@ -11,8 +11,7 @@
  * UTF-8 come out as U+FFFD, so that the result is always valid. What goes to a FILE is there
  * when the outermost value has ended.
  */
-#ifndef KYMO_BASE_JSON_H
-#define KYMO_BASE_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -55,5 +54,3 @@ void json_hex(struct json *j, const char *key, uint64_t v);		      /* "0x1f" */
 void json_bytes(struct json *j, const char *key, const void *data, size_t n); /* "00ff" */
 /* A value that the caller writes by himself, such as a number with so many digits. */
 struct out *json_raw(struct json *j, const char *key);
-
-#endif

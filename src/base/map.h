@@ -5,8 +5,7 @@
  * Open addressing with linear probing; nothing is ever deleted, which is what
  * counting and interning need. Zeroed structs are empty tables.
  */
-#ifndef KYMO_BASE_MAP_H
-#define KYMO_BASE_MAP_H
+#pragma once
 
 #include "base/index.h"
 
@@ -50,5 +49,3 @@ static inline const char *strtab_get(const struct strtab *t, uint32_t id)
 	return id < t->n ? t->name[id] : "";
 }
 void strtab_free(struct strtab *t);
-
-#endif

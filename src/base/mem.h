@@ -6,8 +6,7 @@
  * never exit"); so a size that comes from a file or the kernel is checked
  * against a limit before it gets here.
  */
-#ifndef KYMO_BASE_MEM_H
-#define KYMO_BASE_MEM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ static inline void mem_cleanup_fclose(FILE **f)
 #define AUTO_FCLOSE __attribute__((cleanup(mem_cleanup_fclose)))
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-
-#endif

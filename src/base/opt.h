@@ -14,8 +14,7 @@
  * Parsing follows perf and git: -abc clusters, -F99 and -F 99, --name=V and
  * --name V, unique prefixes of long names, --no-NAME to undo, -- ends options.
  */
-#ifndef KYMO_BASE_OPT_H
-#define KYMO_BASE_OPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -122,5 +121,3 @@ int opt_set_named(const struct opt *opts, const char *name, const char *value, b
  */
 int opt_parse(const struct opt *opts, unsigned flags, int argc, char **argv, void *args,
 	      struct err *e);
-
-#endif

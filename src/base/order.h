@@ -5,8 +5,7 @@
  *	order_add(&o, key, row) for each row with something in it, then again and again
  *	order_row(&o), and order_next(&o, key) of what follows in that row, or order_end(&o)
  */
-#ifndef KYMO_BASE_ORDER_H
-#define KYMO_BASE_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ static inline void order_end(struct order *o)
 	if (o->n)
 		order_sink(o);
 }
-
-#endif

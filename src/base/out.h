@@ -6,8 +6,7 @@
  * remembered (out->error); everything after it is dropped. With patience (base/patience.h) what
  * a reader does not take in time is kept for the next time.
  */
-#ifndef KYMO_BASE_OUT_H
-#define KYMO_BASE_OUT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ void out_hex(struct out *o, uint64_t v, unsigned width);
 void out_zeros(struct out *o, uint64_t v, unsigned width);
 void out_right(struct out *o, const char *s, size_t width); /* %*s */
 __attribute__((format(printf, 2, 3))) void out_printf(struct out *o, const char *fmt, ...);
-
-#endif

@@ -15,8 +15,7 @@
  * - Who became root by sudo gets what is made: it belongs to SUDO_UID. But not where that user
  *   may have led us to a folder of somebody else by a link.
  */
-#ifndef KYMO_BASE_OUTPUT_H
-#define KYMO_BASE_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -52,5 +51,3 @@ int output_growing(const char *path, int flags, mode_t mode, struct err *e);
 
 /* Who became root by sudo; false: nobody did. */
 bool output_user(uid_t *uid, gid_t *gid);
-
-#endif

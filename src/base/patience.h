@@ -5,8 +5,7 @@
  * A reader who takes nothing must not keep us from a signal to end: commands that block signals
  * wait with an eye on them.
  */
-#ifndef KYMO_BASE_PATIENCE_H
-#define KYMO_BASE_PATIENCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ bool patience_ready(const struct patience *p, int fd, short events);
  * it; -errno. *done: bytes that were written. Files and terminals are not waited for.
  */
 int patience_write(const struct patience *p, int fd, const void *data, size_t n, size_t *done);
-
-#endif

@@ -8,8 +8,7 @@
  *	pb_uint(&b, 1, 42);
  *	pb_end(&b, m);
  */
-#ifndef KYMO_BASE_PB_H
-#define KYMO_BASE_PB_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ void pb_end(struct pb *b, size_t begun);
 void pb_varint(struct pb *b, uint64_t v);
 /* Fields that were written elsewhere. */
 void pb_raw(struct pb *b, const void *data, size_t n);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Work on several CPUs: n independent jobs, taken in order by a few threads.
  */
-#ifndef KYMO_BASE_POOL_H
-#define KYMO_BASE_POOL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ unsigned pool_threads(void);
  */
 int pool_run(size_t n, unsigned threads, int (*fn)(void *ctx, size_t job, unsigned worker),
 	     void *ctx);
-
-#endif

@@ -6,8 +6,7 @@
  * qsort on the hundreds of thousands of addresses of a symbol table, and free
  * when they come in order.
  */
-#ifndef KYMO_BASE_SORT_H
-#define KYMO_BASE_SORT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ size_t sort_unique(int *v, size_t n);
 			a[k++] = tmp[i].field <= a[j].field ? tmp[i++] : a[j++]; \
 		memcpy(a + k, tmp + i, (half - i) * sizeof(*a));                 \
 	}
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Strings: a growing buffer, patterns, near misses, and numbers as people write them.
  */
-#ifndef KYMO_BASE_STR_H
-#define KYMO_BASE_STR_H
+#pragma once
 
 #include <stddef.h>
 #include <stdarg.h>
@@ -117,5 +116,3 @@ int str_split(const char *s, char sep, int (*fn)(void *ctx, const char *part, si
 
 /* "0-3,7" into a sorted set of numbers below limit, by callback; -EINVAL on bad syntax. */
 int str_ranges(const char *s, unsigned limit, int (*fn)(void *ctx, unsigned v), void *ctx);
-
-#endif

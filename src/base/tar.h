@@ -11,8 +11,7 @@
  * are left out and counted. Names come without "./" in front. An archive that was cut
  * short gives its whole members and says so.
  */
-#ifndef KYMO_BASE_TAR_H
-#define KYMO_BASE_TAR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ static inline uint32_t tar_sum(const struct tar_block *b)
 		sum -= (uint8_t)b->sum[i];
 	return sum;
 }
-
-#endif

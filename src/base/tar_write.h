@@ -3,8 +3,7 @@
  * Writing tar archives that any tar reads. Packed with zstd, each member is a frame
  * of its own: still an ordinary .tar.zst, but one whose members tar.h reaches one by one.
  */
-#ifndef KYMO_BASE_TAR_WRITE_H
-#define KYMO_BASE_TAR_WRITE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ int tar_write_link(struct tar_writer *w, const char *name, const char *target, s
 int64_t tar_write_finish(struct tar_writer *w, struct err *e);
 /* Ends w without it; the file is removed. NULL is fine. */
 void tar_write_abandon(struct tar_writer *w);
-
-#endif

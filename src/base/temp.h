@@ -6,8 +6,7 @@
  * makes one first removes those of the same user that nobody holds any more: what a kymo left
  * that was killed.
  */
-#ifndef KYMO_BASE_TEMP_H
-#define KYMO_BASE_TEMP_H
+#pragma once
 
 #include "base/err.h"
 
@@ -22,5 +21,3 @@ int temp_make(struct temp *ret, struct err *e);
 int temp_file(struct err *e);
 /* Gone, with the files in it. None is fine. */
 void temp_remove(struct temp *t);
-
-#endif

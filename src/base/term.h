@@ -4,8 +4,7 @@
  * terminal unless NO_COLOR is set or TERM is dumb, never in a pipe, unless
  * forced with term_set_color().
  */
-#ifndef KYMO_BASE_TERM_H
-#define KYMO_BASE_TERM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,5 +36,3 @@ static inline enum term_style term_heat(double percent)
 {
 	return percent >= 5 ? TERM_RED : percent > 0.5 ? TERM_GREEN : TERM_RESET;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Unpacking into memory. -ENOTSUP: kymo was built without that. perf.data's compressed records,
  * which are read while they are unpacked, have a reader of their own (store/perfdata/unzip.c).
  */
-#ifndef KYMO_BASE_UNPACK_H
-#define KYMO_BASE_UNPACK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ int unpack_exactly(enum unpack_kind kind, const void *in, size_t n, void *out, s
  */
 int unpack_stream(enum unpack_kind kind, const void *in, size_t n, size_t limit, struct budget *b,
 		  const char *what, uint8_t **ret, size_t *size, struct err *e);
-
-#endif

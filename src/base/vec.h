@@ -2,8 +2,7 @@
 /*
  * A growing array of any type: VEC(int) v = {0}; vec_push(&v, 7); v.data[0]; v.n.
  */
-#ifndef KYMO_BASE_VEC_H
-#define KYMO_BASE_VEC_H
+#pragma once
 
 #include "base/mem.h"
 
@@ -46,5 +45,3 @@ struct vec_strs {
 	for (__typeof__(*(v)->data) *it = (v)->data; it && it < (v)->data + (v)->n; it++)
 
 #define vec_free(v) (free((v)->data), (v)->data = NULL, (v)->n = (v)->cap = 0)
-
-#endif

@@ -3,8 +3,7 @@
  * A command: one file in this folder with an option table, some wiring, and
  * a struct command that is listed in commands.c.
  */
-#ifndef KYMO_CMD_COMMAND_H
-#define KYMO_CMD_COMMAND_H
+#pragma once
 
 #include <stdio.h>
 
@@ -99,5 +98,3 @@ void help_command(FILE *f, const struct command *c, const char *shown);
 #define COMMAND(name) extern const struct command cmd_##name;
 COMMANDS
 #undef COMMAND
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* struct perf_event_attr: as text, in perf's words, and what it means to who knows types only. */
-#ifndef KYMO_EVENT_ATTR_H
-#define KYMO_EVENT_ATTR_H
+#pragma once
 
 #include <linux/perf_event.h>
 
@@ -20,5 +19,3 @@ unsigned attr_excludes(const struct perf_event_attr *attr); /* EXCLUDES_* */
 
 /* What a type with this attr is: class, role, what its samples have, how often there is one. */
 void attr_type(const struct perf_event_attr *attr, struct event_type *t);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts of events by place (CPU, thread), by the kernel just now or from a recording. */
-#ifndef KYMO_EVENT_COUNT_H
-#define KYMO_EVENT_COUNT_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -61,5 +60,3 @@ struct count_set {
 	const struct count_cpu *cpu;
 	size_t n_cpus;
 };
-
-#endif

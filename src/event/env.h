@@ -7,8 +7,7 @@
  * that is NULL means "there are none of these". Everything handed out lives as
  * long as the environment does.
  */
-#ifndef KYMO_EVENT_ENV_H
-#define KYMO_EVENT_ENV_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -66,5 +65,3 @@ struct spec_env {
 	/* Encode an event name of libpfm4. -ENOENT when it does not know it. */
 	int (*pfm)(void *ctx, const char *text, struct perf_event_attr *attr, struct err *e);
 };
-
-#endif

@@ -6,8 +6,7 @@
  * nothing: pointers lead into the source's memory and hold until the callback
  * that got the event returns, or as long as the source where it says so.
  */
-#ifndef KYMO_EVENT_EVENT_H
-#define KYMO_EVENT_EVENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -157,5 +156,3 @@ struct event {
 	uint32_t part;	   /* index into trace->parts, where there are any */
 	uint64_t position; /* where in the source, for messages and raw dumps */
 };
-
-#endif

@@ -5,8 +5,7 @@
  * Records are as they were recorded, maybe by a machine of the other endian and maybe damaged: what
  * lies outside of one has no value.
  */
-#ifndef KYMO_EVENT_FIELD_H
-#define KYMO_EVENT_FIELD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ bool field_str(const struct field *f, const void *raw, size_t raw_size, const ch
 /* Where the field's bytes are, the *_LOC kinds followed; false when they lie outside the record. */
 bool field_bytes(const struct field *f, const void *raw, size_t raw_size, const void **ret,
 		 size_t *n);
-
-#endif

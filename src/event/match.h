@@ -4,8 +4,7 @@
  * and the events of analyses say of an event's name. What the kernel counts for a text is
  * event/spec/'s work; here the events are there already.
  */
-#ifndef KYMO_EVENT_MATCH_H
-#define KYMO_EVENT_MATCH_H
+#pragma once
 
 #include <regex.h>
 #include <string.h>
@@ -42,5 +41,3 @@ bool match_regex(regex_t *re, const char *text, size_t n);
 bool match_regex_hits(const regex_t *re, const char *name);
 /* Is it one of the system's or of the event's name? */
 bool match_regex_either(const char *text, const char *system, const char *event);
-
-#endif

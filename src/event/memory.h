@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a memory access was served from (event_extra.data_src), and sizes of pages */
-#ifndef KYMO_EVENT_MEMORY_H
-#define KYMO_EVENT_MEMORY_H
+#pragma once
 
 #include "base/str.h"
 
@@ -15,5 +14,3 @@ void memory_blocked(struct strbuf *b, uint64_t word); /* begins with a blank */
 
 /* "4K", "2M"; "N/A" for 0. Returns buf. */
 char *memory_page_size(uint64_t size, char *buf, size_t n);
-
-#endif

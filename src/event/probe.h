@@ -13,8 +13,7 @@
  * Only the text: what it means on a machine is found out by others. Everything
  * points into the arena.
  */
-#ifndef KYMO_EVENT_PROBE_H
-#define KYMO_EVENT_PROBE_H
+#pragma once
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -69,5 +68,3 @@ bool probe_is_name(const char *s);
 bool probe_is_group(const char *name, size_t n);
 /* How to come by the probe "GROUP:EVENT" that is not there; have: those that are. */
 void probe_missing(const char *name, const char *const *have, size_t n, struct strbuf *hint);
-
-#endif

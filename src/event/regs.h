@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of the registers that samples have, by their numbers in the mask. */
-#ifndef KYMO_EVENT_REGS_H
-#define KYMO_EVENT_REGS_H
+#pragma once
 
 #include <stddef.h>
 
 /* In perf's words; buf is used where the name has a number in it. arch may be NULL. */
 const char *regs_name(const char *arch, unsigned r, char *buf, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  * What an event counts, where somebody asks: shares of misses, instructions a cycle,
  * samples of clocks. The same on every machine; most events have none of these roles.
  */
-#ifndef KYMO_EVENT_ROLE_H
-#define KYMO_EVENT_ROLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -46,5 +45,3 @@ static inline bool role_is_clock(enum event_role r)
 #define EXCLUDES_USER (1u << 0)
 #define EXCLUDES_KERNEL (1u << 1)
 #define EXCLUDES_HYPERVISOR (1u << 2)
-
-#endif

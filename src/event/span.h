@@ -8,8 +8,7 @@
  *	10%/2,10%/5	the second and the fifth tenth
  *	0%-10%,30%-40%
  */
-#ifndef KYMO_EVENT_SPAN_H
-#define KYMO_EVENT_SPAN_H
+#pragma once
 
 #include "base/vec.h"
 #include "event/trace.h"
@@ -27,5 +26,3 @@ int spans_parse(struct spans *s, const char *text, const struct trace *t, struct
 void spans_free(struct spans *s);
 /* Times of 0 are none, and belong everywhere; so does everything where there are no spans. */
 bool spans_hold(const struct spans *s, uint64_t time);
-
-#endif

@@ -5,8 +5,7 @@
  *	ffffffff81000000 T _text
  *	ffffffffc0000000 t init	[module]
  */
-#ifndef KYMO_EVENT_SYMLINE_H
-#define KYMO_EVENT_SYMLINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ bool symline_next(struct symline *l, const char **at, const char *end);
 uint64_t symline_addr(const char *p, const char *end);
 /* Does it name code or data? perf's choice: other symbols neither name nor end a function. */
 bool symline_is_named(const struct symline *l);
-
-#endif

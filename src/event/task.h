@@ -16,8 +16,7 @@
  * What was mapped before an exec answers for addresses the new image has
  * nothing at: the call chain of a sample inside execve still shows its caller.
  */
-#ifndef KYMO_EVENT_TASK_H
-#define KYMO_EVENT_TASK_H
+#pragma once
 
 #include "base/map.h"
 
@@ -171,5 +170,3 @@ struct tasks_of {
 struct tasks *tasks_merge(const struct tasks_of *from, size_t n);
 void tasks_wanted_free(struct tasks_wanted *w);
 void tasks_moved_free(struct tasks_moved *m);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Between task.c, task_renew.c and task_tree.c. Not for others. */
-#ifndef KYMO_EVENT_TASK_IMPL_H
-#define KYMO_EVENT_TASK_IMPL_H
+#pragma once
 
 #include "base/mem.h"
 #include "base/vec.h"
@@ -106,5 +105,3 @@ struct tasks {
 
 /* In time order; a late one counts from the newest time on. */
 void task_history_set(struct arena *a, struct task_history *h, uint64_t time, uint32_t value);
-
-#endif

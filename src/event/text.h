@@ -5,8 +5,7 @@
  * What print formats need beyond the record: names for addresses, and texts the
  * kernel keeps at fixed places. trace->tep holds one of these.
  */
-#ifndef KYMO_EVENT_TEXT_H
-#define KYMO_EVENT_TEXT_H
+#pragma once
 
 #include "base/str.h"
 #include "event/printfmt/printfmt.h"
@@ -35,5 +34,3 @@ void text_print(const void *tep, const struct event_type *t, const void *raw, si
 /* Append " NAME=VALUE" for each field. */
 void text_fields(const void *tep, const struct event_type *t, const void *raw, size_t size,
 		 struct strbuf *b);
-
-#endif

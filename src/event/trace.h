@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A trace: what a recording or a live session is; and a source, which hands its events out. */
-#ifndef KYMO_EVENT_TRACE_H
-#define KYMO_EVENT_TRACE_H
+#pragma once
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -242,5 +241,3 @@ static inline void source_close(struct source *s)
 	if (s)
 		s->close(s);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * What is read of a call's arguments is said by a plan, one a system call: a list
  * of steps. The kernel half knows nothing of calls but this.
  */
-#ifndef KYMO_EVENT_TRACE_ABI_H
-#define KYMO_EVENT_TRACE_ABI_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -181,5 +180,3 @@ struct trace_lost {
 	__u64 events, sums, tasks;
 	__u64 stacks; /* counted by the walker's code */
 };
-
-#endif

@@ -5,8 +5,7 @@
  * Fields come from the kernel's own format text (tracefs "format" files, the
  * TRACING_DATA of perf.data, trace.dat's formats); they are parsed, never guessed.
  */
-#ifndef KYMO_EVENT_TYPE_H
-#define KYMO_EVENT_TYPE_H
+#pragma once
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -106,5 +105,3 @@ int type_parse_format(struct event_type *t, struct arena *a, const char *text, s
 
 /* NULL when there is none of that name. */
 const struct field *type_field(const struct event_type *t, const char *name);
-
-#endif

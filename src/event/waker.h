@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who ended a wait: the raw data of "offcpu-time" recorded with --wakers (docs/perf-data.md).
  * Readers that do not know it, perf among them, see an ordinary sample. */
-#ifndef KYMO_EVENT_WAKER_H
-#define KYMO_EVENT_WAKER_H
+#pragma once
 
 #include "event/event.h"
 
@@ -31,5 +30,3 @@ struct waker {
 bool waker_is_event(const char *name);
 /* False when the sample has none, or it makes no sense. Pointers lead into ev->raw. */
 bool waker_of(const struct event *ev, struct waker *ret);
-
-#endif

@@ -3,8 +3,7 @@
  * bpf(2) without a library: programs, maps, attaching, and what the verifier knows. Each answers a
  * descriptor (close-on-exec) or -errno.
  */
-#ifndef KYMO_KERN_BPF_H
-#define KYMO_KERN_BPF_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -108,5 +107,3 @@ int bpf_attach_raw(int prog, const char *name);
 int bpf_try_helper(enum bpf_prog_type type, int helper);
 /* The same of one that is tied to something of the kernel's types. */
 int bpf_try_helper_at(enum bpf_prog_type type, unsigned attach, uint32_t btf_id, int helper);
-
-#endif

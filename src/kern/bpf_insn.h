@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* BPF instructions as they are written by hand, for initialisers of struct bpf_insn. */
-#ifndef KYMO_KERN_BPF_INSN_H
-#define KYMO_KERN_BPF_INSN_H
+#pragma once
 
 #include <linux/bpf.h>
 
@@ -21,5 +20,3 @@
 #define INSN_JUMP_IF(d, op, v, o) INSN(BPF_JMP | (op) | BPF_K, d, 0, o, v)
 /* Two instructions: a map, or (BPF_PSEUDO_MAP_VALUE) what is in it. */
 #define INSN_MAP(d, kind, fd) INSN(BPF_LD | BPF_DW | BPF_IMM, d, kind, 0, fd), { 0 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's type information: a type's number by its name, for BPF programs that are tied to
  * a function or tracepoint (fentry, tp_btf). No size in the data is believed without a check. */
-#ifndef KYMO_KERN_BTF_H
-#define KYMO_KERN_BTF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ int btf_member(const struct btf_blob *b, const char *record, const char *member,
 
 /* Bytes that follow the head of a type; -1 for a kind that is not known. */
 long btf_extra(unsigned kind, unsigned vlen);
-
-#endif

@@ -4,8 +4,7 @@
  * all (about 1 ms for a kernel's 130,000). Whatever is asked for with an id outside gives "void". A
  * module's types refer to the kernel's: open it with those as base.
  */
-#ifndef KYMO_KERN_BTF_TYPES_H
-#define KYMO_KERN_BTF_TYPES_H
+#pragma once
 
 #include <linux/btf.h>
 #include <stdbool.h>
@@ -66,5 +65,3 @@ void btf_each_member(const struct btf_types *b, uint32_t id,
 const struct btf_param *btf_params(const struct btf_types *b, uint32_t func, unsigned *n);
 uint32_t btf_returns(const struct btf_types *b, uint32_t func); /* 0: void */
 const char *btf_str(const struct btf_types *b, uint32_t off);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Control groups: finding the directory that perf_event_open wants. */
-#ifndef KYMO_KERN_CGROUP_H
-#define KYMO_KERN_CGROUP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ bool cgroup_path(uint64_t id, struct strbuf *b);
 
 /* Where that hierarchy is mounted, or NULL. */
 const char *cgroup_root(void);
-
-#endif

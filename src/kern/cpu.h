@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which CPUs there are and where they sit. */
-#ifndef KYMO_KERN_CPU_H
-#define KYMO_KERN_CPU_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -34,5 +33,3 @@ struct cpu_place {
 	int socket, die, core, node;
 };
 struct cpu_place cpu_place(int cpu);
-
-#endif

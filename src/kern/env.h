@@ -3,8 +3,7 @@
  * What the -e grammar may know of this machine: PMUs, tracepoints, symbols, vendors' names
  * (libpfm4). Nothing is read before it is asked for.
  */
-#ifndef KYMO_KERN_ENV_H
-#define KYMO_KERN_ENV_H
+#pragma once
 
 #include <stdint.h>
 
@@ -37,5 +36,3 @@ const char *env_tracefs(struct env *env, struct err *e);
 
 /* A kernel symbol's address. -ENOENT: there is none; -EPERM: addresses are hidden. */
 int ksym_find(const char *path, const char *name, uint64_t *addr, struct err *e);
-
-#endif

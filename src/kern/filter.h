@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Filters on tracepoint fields: making them understood, and saying why they are not. */
-#ifndef KYMO_KERN_FILTER_H
-#define KYMO_KERN_FILTER_H
+#pragma once
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -22,5 +21,3 @@ int filter_explain(const char *tracefs, const char *subsys, const char *event, c
 
 /* Give an open event its filter, if it has one; with quotes put in where that makes it work. */
 int filter_set(struct event_spec *s, struct arena *a, int fd, struct err *e);
-
-#endif

@@ -3,8 +3,7 @@
  * What the kernel was built with, from /proc/config.gz or its package's file. It explains why
  * something is missing; whether it works is found by trying.
  */
-#ifndef KYMO_KERN_KCONFIG_H
-#define KYMO_KERN_KCONFIG_H
+#pragma once
 
 struct kconfig {
 	char *text; /* NULL: the kernel does not tell */
@@ -28,5 +27,3 @@ char *modules_path(const struct modules *m, const char *name);
 /* What the kernel calls ".../fs/nfs/nfs-layout.ko", or "[nfs_layout]"; the caller's to free. */
 char *modules_name(const char *path);
 void modules_close(struct modules *m);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perf_event_open(2), which libc does not wrap. */
-#ifndef KYMO_KERN_PERF_H
-#define KYMO_KERN_PERF_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ struct tsc_scale {
 	uint64_t zero;
 };
 int tsc_scale(struct tsc_scale *ret, struct err *e);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * libpfm4: vendors' event names (INST_RETIRED:ANY_P) for this CPU. Built without it, none is known.
  */
-#ifndef KYMO_KERN_PFM_H
-#define KYMO_KERN_PFM_H
+#pragma once
 
 #include <linux/perf_event.h>
 
@@ -14,5 +13,3 @@ int pfm_encode(const char *text, struct perf_event_attr *attr, struct err *e);
 
 /* Every event of libpfm4's PMUs here: "NAME" or "NAME:UMASK". Stops at a non-zero answer. */
 int pfm_each(int (*fn)(void *ctx, const char *pmu, const char *name, const char *about), void *ctx);
-
-#endif

@@ -3,8 +3,7 @@
  * The PMUs below /sys/bus/event_source/devices: types, terms (format/), named events. A file is
  * read when it is asked for: a lookup of one event must not cost a walk over all.
  */
-#ifndef KYMO_KERN_PMU_H
-#define KYMO_KERN_PMU_H
+#pragma once
 
 #include "base/mem.h"
 #include "event/env.h"
@@ -31,5 +30,3 @@ bool pmu_event(void *pmus, const struct env_pmu *pmu, const char *name, struct e
 struct env_names pmu_events(void *pmus, const struct env_pmu *pmu);
 /* Is there a PMU that counts what CPUs do (cycles, instructions)? */
 bool pmu_has_core(struct pmus *p);
-
-#endif

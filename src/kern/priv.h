@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What this process is allowed: user, capabilities, namespaces, seccomp. */
-#ifndef KYMO_KERN_PRIV_H
-#define KYMO_KERN_PRIV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ const char *lockdown_name(enum lockdown l);
 
 /* For tests: what the text of the file means ("none [integrity] confidentiality"). */
 enum lockdown lockdown_parse(const char *text);
-
-#endif

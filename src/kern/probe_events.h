@@ -4,8 +4,7 @@
  * definition is a line in the kernel's own words ("p:probe/open do_sys_open name=+0(%si):string");
  * what is wrong with it comes from error_log, with a caret.
  */
-#ifndef KYMO_KERN_PROBE_EVENTS_H
-#define KYMO_KERN_PROBE_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ void raw_probe_free(struct raw_probe *p);
 /* Make the probe. What the kernel has against it comes with a caret from its error_log. */
 int raw_probe_add(const char *tracefs, bool user, const struct raw_probe *p, struct undo *u,
 		  struct err *e);
-
-#endif

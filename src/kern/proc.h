@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes and their threads, as /proc shows them now. */
-#ifndef KYMO_KERN_PROC_H
-#define KYMO_KERN_PROC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ bool proc_map_next(char **at, struct proc_map *ret);
 /* The link to the file behind a mapping. */
 #define PROC_MAP_FILE 96
 void proc_map_file(char buf[PROC_MAP_FILE], pid_t pid, uint64_t start, uint64_t end);
-
-#endif

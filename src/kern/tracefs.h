@@ -4,8 +4,7 @@
  *
  * root is a tracefs directory: what tracefs_find() answered, or a captured tree.
  */
-#ifndef KYMO_KERN_TRACEFS_H
-#define KYMO_KERN_TRACEFS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ int mounts_find(const char *type, const char *option, char *path, size_t size);
 /* A filesystem mounted nowhere: a directory that goes with close(). CAP_SYS_ADMIN, Linux 5.2;
  * -errno. */
 int mounts_private(const char *type);
-
-#endif

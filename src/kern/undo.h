@@ -5,8 +5,7 @@
  * first, and removes it. After kill -9 the next kymo, whatever its command, finds it and does it
  * then.
  */
-#ifndef KYMO_KERN_UNDO_H
-#define KYMO_KERN_UNDO_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -47,5 +46,3 @@ void undo_recover(void);
 
 /* Write to a file of tracefs, failing with what it means. */
 int undo_put(const char *path, const char *value, bool append, struct err *e);
-
-#endif

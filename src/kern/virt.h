@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Is this a virtual machine or a container, and whose? On x86 CPUID says; elsewhere the firmware
  * (DMI, device tree). DMI names the product as well: "Google Compute Engine". */
-#ifndef KYMO_KERN_VIRT_H
-#define KYMO_KERN_VIRT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ struct virt_product {
 	const char *platform;
 };
 const struct virt_product *virt_by_dmi(const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * Why the kernel refused an event, and what to do: its few error codes mean different things for
  * different events, users and machines.
  */
-#ifndef KYMO_KERN_WHY_H
-#define KYMO_KERN_WHY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ int why_explain(const struct why_facts *f, const struct event_spec *s, int code,
 
 /* "no PMU in this VM" and the like, when nothing here counts cycles. */
 const char *why_no_pmu(bool vm);
-
-#endif

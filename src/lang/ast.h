@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tree a program is parsed into, and what the checker writes onto it. */
-#ifndef KYMO_LANG_AST_H
-#define KYMO_LANG_AST_H
+#pragma once
 
 #include "lang/lang.h"
 #include "lang/parse/lex.h"
@@ -179,5 +178,3 @@ const struct node *node_find(const struct node *n, node_test_fn *test, const voi
 const struct node *node_find_map(const struct node *n, int map);
 
 void ast_dump(const struct ast *t, struct strbuf *b);
-
-#endif

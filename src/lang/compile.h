@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the stages of a compilation share. */
-#ifndef KYMO_LANG_COMPILE_H
-#define KYMO_LANG_COMPILE_H
+#pragma once
 
 #include "base/map.h"
 #include "lang/check/check.h"
@@ -35,5 +34,3 @@ struct compiler {
 
 /* Each block at each point that its patterns fit, into units. */
 void expand_all(struct compiler *k);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of the language: one row a function, which checker and generator go by. */
-#ifndef KYMO_LANG_FUNCTIONS_H
-#define KYMO_LANG_FUNCTIONS_H
+#pragma once
 
 #include "lang/ast.h"
 
@@ -71,5 +70,3 @@ lang_word_fn gen_bswap, gen_delete, gen_find, gen_found, gen_has_key, gen_in_map
 	gen_match, gen_nsecs, gen_percpu_kaddr, gen_pton, gen_reg, gen_skboutput, gen_strftime,
 	gen_uaddr;
 lang_into_fn gen_buf, gen_macaddr, gen_ntop, gen_path, gen_str, gen_usym;
-
-#endif

@@ -10,8 +10,7 @@
  * through struct lang_env. The result is loaded and attached by live/run/run.h, or
  * run in user space over recorded events by lang/vm/vm.h.
  */
-#ifndef KYMO_LANG_LANG_H
-#define KYMO_LANG_LANG_H
+#pragma once
 
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -402,5 +401,3 @@ struct lang_btf {
 };
 void lang_btf_make(const struct lang_program *p, const struct lang_code *c, struct lang_btf *ret);
 void lang_btf_free(struct lang_btf *b);
-
-#endif

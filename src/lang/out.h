@@ -6,8 +6,7 @@
  * struct lang_host. How it is said is struct lang_printer's, which commands choose
  * (view/run/show.h).
  */
-#ifndef KYMO_LANG_OUT_H
-#define KYMO_LANG_OUT_H
+#pragma once
 
 #include "base/vec.h"
 #include "lang/lang.h"
@@ -83,5 +82,3 @@ struct lang_out {
 /* One message of a ring. Untrusted in its size only. */
 void lang_message(struct lang_out *o, const void *data, size_t n);
 void lang_out_free(struct lang_out *o);
-
-#endif

@@ -6,8 +6,7 @@
  * memory; for records and arrays `space` says how it may be read. Types live in
  * the program's arena and are shared by pointer.
  */
-#ifndef KYMO_LANG_TYPE_H
-#define KYMO_LANG_TYPE_H
+#pragma once
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -157,5 +156,3 @@ void lt_text(const struct ltype *t, struct strbuf *b);
 /* Buckets of a log2 histogram with `bits` bits of resolution inside a power of two. */
 uint32_t lt_hist_buckets(unsigned bits);
 uint32_t lt_lhist_buckets(const struct ltype *t);
-
-#endif

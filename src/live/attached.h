@@ -3,8 +3,7 @@
  * What programs in the kernel are attached to. Loading is kern/bpf.h's work, or libbpf's where the
  * program was written in C (bpf/).
  */
-#ifndef KYMO_LIVE_ATTACHED_H
-#define KYMO_LIVE_ATTACHED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ void attached_close(struct attached *a);
 
 /* Closes them; -1 is passed over. Where there can be no child, it takes its time. */
 void close_events(const int *fd, size_t n);
-
-#endif

@@ -3,8 +3,7 @@
  * --control: another program switches measuring on and off, with perf's words
  * over a pipe or FIFO, and gets "ack\n" when a word has taken effect.
  */
-#ifndef KYMO_LIVE_CONTROL_H
-#define KYMO_LIVE_CONTROL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -39,5 +38,3 @@ int control_open(struct control *c, const char *text, struct err *e);
 typedef int control_fn(void *ctx, enum control_word word, struct err *e);
 int control_obey(struct control *c, control_fn *fn, void *ctx, struct err *e);
 void control_close(struct control *c);
-
-#endif

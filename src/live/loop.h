@@ -5,8 +5,7 @@
  * Signals come as descriptors too (signalfd), so none is lost between checks and
  * none interrupts a system call.
  */
-#ifndef KYMO_LIVE_LOOP_H
-#define KYMO_LIVE_LOOP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ void loop_close(struct loop *l);
 /* CLOCK_MONOTONIC in ns. */
 uint64_t loop_now(void);
 uint64_t loop_clock(int clock); /* the same of another one */
-
-#endif

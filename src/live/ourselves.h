@@ -7,8 +7,7 @@
  * processes by their number in the first PID namespace, which in a container a BPF
  * program tells; where that is refused, nothing is left out.
  */
-#ifndef KYMO_LIVE_OURSELVES_H
-#define KYMO_LIVE_OURSELVES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ bool ourselves_feed(const char *subsys);
 int ourselves_pid(void);
 /* Do the kernel and /proc know processes by the same numbers? */
 bool ourselves_known(void);
-
-#endif

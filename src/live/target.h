@@ -6,8 +6,7 @@
  * pair of them: CPUs (-1: whichever it runs on) and threads (-1: whatever runs
  * there).
  */
-#ifndef KYMO_LIVE_TARGET_H
-#define KYMO_LIVE_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -39,5 +38,3 @@ bool target_same(const struct target_opts *o, const struct target *t);
 /* Does any of its threads still run? Always so for CPUs. */
 bool target_alive(const struct target *t);
 void target_free(struct target *t);
-
-#endif

@@ -3,8 +3,7 @@
  * A command that is watched: started in two steps, so that events can be
  * opened on its process before its first instruction.
  */
-#ifndef KYMO_LIVE_WORKLOAD_H
-#define KYMO_LIVE_WORKLOAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -37,5 +36,3 @@ void workload_end(struct workload *w, int *code);
 void workload_cancel(struct workload *w);
 /* 128 + signal for one that was killed, as shells say it. */
 int workload_exit_code(int wait_status);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A list of abilities (kern/ability/ability.h) as a screen for people or as a table. */
-#ifndef KYMO_VIEW_ABILITIES_H
-#define KYMO_VIEW_ABILITIES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ void abilities_text(FILE *out, const struct ability *list, size_t n, enum abilit
 /* For programs, the details too: {id, group, state, value, meaning, fix, fixable}. */
 void abilities_table(struct tables *ret, const struct ability *list, size_t n,
 		     enum abilities_which which);
-
-#endif

@@ -10,8 +10,7 @@
  * Short jumps lie inside long ones; those for which no lane is left are not
  * drawn, so that a listing's width does not depend on its function.
  */
-#ifndef KYMO_VIEW_ARROWS_H
-#define KYMO_VIEW_ARROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ unsigned arrows_width(const struct arrows *r);
 #define ARROWS_TEXT ((ARROWS_LANES * 2 + 2) * 4)
 const char *arrows_draw(const struct arrows *r, size_t insn, bool above, bool ascii,
 			char buf[ARROWS_TEXT]);
-
-#endif

@@ -5,8 +5,7 @@
  * The result is text and nothing else: markup characters become entities,
  * control characters are shown as \x1b, and what is not UTF-8 as \xff.
  */
-#ifndef KYMO_VIEW_MARKUP_H
-#define KYMO_VIEW_MARKUP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -24,5 +23,3 @@ void markup_text(FILE *f, const char *s);
 void markup_textn(FILE *f, const char *s, size_t n);
 /* Inside <!-- -->. */
 void markup_comment(FILE *f, const char *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What fuzz targets share: the entry point libFuzzer calls, and a check that always counts. */
-#ifndef KYMO_TESTS_FUZZ_H
-#define KYMO_TESTS_FUZZ_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -16,5 +15,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 			abort();                                                                  \
 		}                                                                                 \
 	} while (0)
-
-#endif

@@ -4,8 +4,7 @@
  * one sampling event and one ring of side-band records a CPU, for a command or
  * for everything. The real one is live/'s business.
  */
-#ifndef KYMO_TESTS_SESSION_H
-#define KYMO_TESTS_SESSION_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -231,5 +230,3 @@ static inline void session_close(struct session *s)
 	vec_free(&s->batch);
 	s->n = 0;
 }
-
-#endif

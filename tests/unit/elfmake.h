@@ -3,8 +3,7 @@
  * ELF images made in memory, for tests of unwinding: one segment of code, then
  * .eh_frame_hdr and .eh_frame, with or without section headers.
  */
-#ifndef KYMO_TESTS_ELFMAKE_H
-#define KYMO_TESTS_ELFMAKE_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -245,5 +244,3 @@ static inline bytes_t elfmake(struct elfmake *m)
 		make_sections(m, &out, hdr_at, hdr_size);
 	return out;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A source of events that a test makes: two types, the tracepoint sys:ev and cpu-clock. */
-#ifndef KYMO_TESTS_EVENTSOURCE_H
-#define KYMO_TESTS_EVENTSOURCE_H
+#pragma once
 
 #include <string.h>
 
@@ -58,5 +57,3 @@ static void event_source_close(struct event_source *m)
 	tasks_free(m->trace.tasks);
 	arena_free(&m->trace.arena);
 }
-
-#endif

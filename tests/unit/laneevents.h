@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events that lanes are made of, as tests make them up. */
-#ifndef KYMO_TESTS_LANEEVENTS_H
-#define KYMO_TESTS_LANEEVENTS_H
+#pragma once
 
 #include "event/trace.h"
 
@@ -61,5 +60,3 @@ static struct event event(int type, uint64_t time, uint32_t cpu, int32_t tid)
 			       .raw = &raw,
 			       .raw_size = sizeof(raw) };
 }
-
-#endif

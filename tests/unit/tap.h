@@ -9,8 +9,7 @@
  *		return tap_end();
  *	}
  */
-#ifndef KYMO_TESTS_TAP_H
-#define KYMO_TESTS_TAP_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -64,5 +63,3 @@ static inline int tap_end(void)
 	printf("1..%d\n", tap_n);
 	return tap_bad ? 1 : 0;
 }
-
-#endif

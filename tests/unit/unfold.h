@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts and profiles as stacks, by way of their sources: for unit tests and fuzz targets. */
-#ifndef KYMO_TESTS_UNFOLD_H
-#define KYMO_TESTS_UNFOLD_H
+#pragma once
 
 #include "calc/read/own_stacks.h"
 #include "store/text/folded.h"
@@ -32,5 +31,3 @@ static inline int unfold_text(const char *name, const char *data, size_t n, stru
 	info->two = about.two;
 	return r;
 }
-
-#endif

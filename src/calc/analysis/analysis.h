@@ -6,8 +6,7 @@
  * pages and every view find it there; it knows none of them, nor where its events come from: a
  * recording of any kind, or what happens now.
  */
-#ifndef KYMO_CALC_ANALYSIS_ANALYSIS_H
-#define KYMO_CALC_ANALYSIS_ANALYSIS_H
+#pragma once
 
 #include "base/err.h"
 #include "base/str.h"
@@ -76,5 +75,3 @@ int analysis_add(void *ctx, const struct event *ev);
  */
 int analysis_tables(struct analysis_run *run, const char *sort, struct tables *ret, struct err *e);
 void analysis_end(struct analysis_run *run); /* NULL is fine */
-
-#endif

@@ -10,8 +10,7 @@
  * about; without it, it is the thread that both happened in. Flags: p, both are on one CPU; g, of
  * no thread; s, with its stack (which is always shown when there is one).
  */
-#ifndef KYMO_CALC_ANALYSIS_TASK_SPANS_H
-#define KYMO_CALC_ANALYSIS_TASK_SPANS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ enum {
 
 /* hist's only table; the last two are missing where tasks are not told apart. */
 enum { HIST_COUNT, HIST_SHARE, HIST_EVENT, HIST_STACKS, HIST_TID, HIST_COMM };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Between task_spans.c (rows), task_spans_rules.c (what makes them) and task_spans_tables.c. */
-#ifndef KYMO_CALC_ANALYSIS_TASK_SPANS_INT_H
-#define KYMO_CALC_ANALYSIS_TASK_SPANS_INT_H
+#pragma once
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -88,5 +87,3 @@ const struct event_type *task_spans_type(const struct trace *t, const char *name
 void task_spans_usual(struct task_spans *s);
 int task_spans_hook(struct task_spans *s, const char *text, struct err *e);
 void task_spans_rule_free(struct rule *r);
-
-#endif

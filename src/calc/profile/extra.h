@@ -7,8 +7,7 @@
  * to the profile's extras. After counting, the few distinct ones are given values
  * that rows can be told apart by, and texts.
  */
-#ifndef KYMO_CALC_PROFILE_EXTRA_H
-#define KYMO_CALC_PROFILE_EXTRA_H
+#pragma once
 
 #include "base/map.h"
 #include "calc/profile/profile.h"
@@ -54,5 +53,3 @@ struct extras {
 };
 void extras_make(struct extras *x, const struct extra_plan *plan, const struct profile *p);
 void extras_free(struct extras *x);
-
-#endif

@@ -8,8 +8,7 @@
  * names, of which the same questions are asked as of a report's (names_count_cut() and others):
  * there is one calculation, and all commands say the same.
  */
-#ifndef KYMO_CALC_PROFILE_GAPS_H
-#define KYMO_CALC_PROFILE_GAPS_H
+#pragma once
 
 #include "base/map.h"
 #include "calc/profile/names.h"
@@ -39,5 +38,3 @@ void gaps_free(struct gaps *g);
 /* What was counted as a profile with names; names_free() and profile_free() when r is 0. */
 int gaps_names(const struct gaps *g, struct trace *t, struct symbols *symbols, struct profile *p,
 	       struct names *n, struct err *e);
-
-#endif

@@ -7,8 +7,7 @@
  * space of that file's own; where nothing is mapped, all processes are the same. Only what a
  * runtime compiled for one process stays in the process's space.
  */
-#ifndef KYMO_CALC_PROFILE_MAPPED_H
-#define KYMO_CALC_PROFILE_MAPPED_H
+#pragma once
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -50,5 +49,3 @@ static inline const struct mapped_range *mapped_at(struct mapped *m, uint32_t sp
 }
 
 void mapped_free(struct mapped *m);
-
-#endif

@@ -7,8 +7,7 @@
  * one function are one row. Functions that were inlined at a site are sites of
  * their own, and stand before it in chains.
  */
-#ifndef KYMO_CALC_PROFILE_NAMES_H
-#define KYMO_CALC_PROFILE_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -184,5 +183,3 @@ static inline bool names_is_unnamed(const struct names *n, const struct name_sit
 {
 	return n->frames.data[s->frame].name == SYMBOLS_NONE;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * addresses together with the address space. What is left is small, and only it
  * is given names (calc/profile/names.h).
  */
-#ifndef KYMO_CALC_PROFILE_PROFILE_H
-#define KYMO_CALC_PROFILE_PROFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -158,5 +157,3 @@ static inline double profile_percent(uint64_t part, uint64_t all)
 {
 	return all ? 100.0 * (double)part / (double)all : 0;
 }
-
-#endif

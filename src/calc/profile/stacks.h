@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A named profile as weighted stacks, for pictures and exports. */
-#ifndef KYMO_CALC_PROFILE_STACKS_H
-#define KYMO_CALC_PROFILE_STACKS_H
+#pragma once
 
 #include "calc/profile/names.h"
 #include "calc/stacks/stacks.h"
@@ -36,5 +35,3 @@ struct first_type {
 };
 void first_type_see(struct first_type *f, const struct trace *t, uint32_t type, uint64_t time);
 uint32_t profile_first_type(const struct profile *p);
-
-#endif

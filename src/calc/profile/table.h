@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside profile.c: what one worker has counted. Not for others. */
-#ifndef KYMO_CALC_PROFILE_TABLE_H
-#define KYMO_CALC_PROFILE_TABLE_H
+#pragma once
 
 #include "base/index.h"
 #include "calc/profile/mapped.h"
@@ -72,5 +71,3 @@ void table_free(struct tables *t);
 /* calc/profile/fade.c: see profile_builder_fade() and profile_builder_move(). */
 void table_fade(struct tables *t, size_t n_types, double keep, uint64_t *random);
 void table_move(struct tables *t, const struct tasks_moved *m);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Probes are hit in the order of time; intervals go by the time of the events.
  */
-#ifndef KYMO_CALC_PROGRAM_REPLAY_H
-#define KYMO_CALC_PROGRAM_REPLAY_H
+#pragma once
 
 #include "event/trace.h"
 #include "lang/out.h"
@@ -31,5 +30,3 @@ struct replay_opts {
 void replay_env(struct source *s, struct lang_env *env);
 /* *code: to exit with. notes: what must be said, one line each. */
 int replay_run(const struct replay_opts *o, int *code, struct strbuf *notes, struct err *e);
-
-#endif

@@ -8,8 +8,7 @@
  * colon is an expression over fields, CPU, COMM and TIMESTAMP. A field that an
  * event has not makes the comparison false; one that none of them has is refused.
  */
-#ifndef KYMO_CALC_READ_FTRACE_FILTER_H
-#define KYMO_CALC_READ_FTRACE_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ bool ftrace_filter_match(struct ftrace_filter *f, const struct event_type *t,
 /* What it asks of the records of one event, added to b; false when it is not for this event. */
 bool ftrace_filter_text(const struct ftrace_filter *f, const struct event_type *t,
 			struct strbuf *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a filter of ftrace_filter.h is made of: its parser, its words and its asking share it. */
-#ifndef KYMO_CALC_READ_FTRACE_FILTER_IMPL_H
-#define KYMO_CALC_READ_FTRACE_FILTER_IMPL_H
+#pragma once
 
 #include <regex.h>
 
@@ -60,5 +59,3 @@ struct filter_node *ftrace_filter_parse(struct filter_parser *p);
 bool ftrace_filter_is_for(const struct ftrace_filter *f, const char *system, const char *event);
 /* Refuses what stands at p->p. */
 struct filter_node *ftrace_filter_fail(struct filter_parser *p, const char *why);
-
-#endif

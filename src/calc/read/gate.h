@@ -6,8 +6,7 @@
  * Without one that opens it is open from the start; without one that closes it stays
  * open. Both themselves are left out unless they are asked for.
  */
-#ifndef KYMO_CALC_READ_GATE_H
-#define KYMO_CALC_READ_GATE_H
+#pragma once
 
 #include "base/err.h"
 #include "base/vec.h"
@@ -45,5 +44,3 @@ bool gate_passes(struct gate *g, const struct event *ev);
 /* For events in any order, after all had been looked at once. */
 int gate_learn(struct gate *g, struct source *s, struct err *e);
 bool gate_passed(const struct gate *g, const struct event *ev);
-
-#endif

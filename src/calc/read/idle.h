@@ -9,8 +9,7 @@
  * A sample is idle when it was in one of the kernel's functions that wait for work. Interrupts that
  * came meanwhile are samples of the idle task, too, but they are work, and stay.
  */
-#ifndef KYMO_CALC_READ_IDLE_H
-#define KYMO_CALC_READ_IDLE_H
+#pragma once
 
 #include "calc/profile/names.h"
 #include "calc/stacks/stacks.h"
@@ -29,5 +28,3 @@ void idle_leave_out_stacks(struct stacks *s, struct idle *ret);
 
 /* "98.7% of the time ...": what is to be said; "" when nothing was idle. */
 const char *idle_words(const struct idle *i, char *buf, size_t size);
-
-#endif

@@ -7,8 +7,7 @@
  * Clocks that differ are brought onto that of the first source where recordings say what the time
  * of the day was; else, and where recordings are of two machines, it is refused.
  */
-#ifndef KYMO_CALC_READ_MERGE_H
-#define KYMO_CALC_READ_MERGE_H
+#pragma once
 
 #include "event/trace.h"
 
@@ -24,5 +23,3 @@ struct merge_opts {
 /* Takes the sources over; not on failure. trace->parts says which an event is of. */
 int merge_new(const struct merge_input *in, size_t n, const struct merge_opts *o,
 	      struct source **ret, struct err *e);
-
-#endif

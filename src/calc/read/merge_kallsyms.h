@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef KYMO_CALC_READ_MERGE_KALLSYMS_H
-#define KYMO_CALC_READ_MERGE_KALLSYMS_H
+#pragma once
 
 #include "event/trace.h"
 
@@ -9,5 +8,3 @@
  * the names of all, in t's arena. They are of one kernel.
  */
 void merge_kallsyms(struct trace *t, const struct trace *const *from, size_t n);
-
-#endif

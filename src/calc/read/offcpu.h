@@ -11,8 +11,7 @@
  * With wakers a chain goes on, beyond where the thread waited, through a frame
  * that names the waker to its stack, innermost function first: who was waited for.
  */
-#ifndef KYMO_CALC_READ_OFFCPU_H
-#define KYMO_CALC_READ_OFFCPU_H
+#pragma once
 
 #include "event/trace.h"
 
@@ -28,5 +27,3 @@ enum offcpu_what {
  * its waits as samples is beside them already: *ret is s.
  */
 int offcpu_new(struct source *s, enum offcpu_what what, struct source **ret, struct err *e);
-
-#endif

@@ -3,8 +3,7 @@
  * The stacks of a source with names of its own (event/trace.h, struct trace_own), as it has them:
  * there is nothing to count first and to name later, and its order is kept.
  */
-#ifndef KYMO_CALC_READ_OWN_STACKS_H
-#define KYMO_CALC_READ_OWN_STACKS_H
+#pragma once
 
 #include "calc/stacks/stacks.h"
 #include "event/trace.h"
@@ -19,5 +18,3 @@ struct own_stacks_opts {
 /* Adds to side[0], and to side[1] what it is to be compared with where the source has both. */
 int own_stacks(struct source *s, const struct own_stacks_opts *o, struct stacks side[2],
 	       struct err *e);
-
-#endif

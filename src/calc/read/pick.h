@@ -6,8 +6,7 @@
  * set them aside, so that shares stay those of the whole recording (perf's
  * --percentage decides). Lists are NAME,NAME or @FILE with a name a line.
  */
-#ifndef KYMO_CALC_READ_PICK_H
-#define KYMO_CALC_READ_PICK_H
+#pragma once
 
 #include "base/map.h"
 #include "calc/profile/names.h"
@@ -62,5 +61,3 @@ struct pick_place {
 bool pick_code(const struct pick *p, const struct pick_place *at);
 /* By site, whether samples there are wanted; NULL when all are. */
 bool *pick_sites(const struct pick *p, const struct names *n);
-
-#endif

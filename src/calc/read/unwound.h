@@ -4,8 +4,7 @@
  * one whose samples carry call chains: each copy is unwound as it is read. So
  * every view works on such recordings as on any other.
  */
-#ifndef KYMO_CALC_READ_UNWOUND_H
-#define KYMO_CALC_READ_UNWOUND_H
+#pragma once
 
 #include "event/trace.h"
 #include "sym/find/find.h"
@@ -19,5 +18,3 @@ bool unwound_needed(const struct source *s);
  * copied. The trace is s's own.
  */
 struct source *unwound_new(struct source *s, const struct find_opts *o, unsigned max_frames);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of a recording's files, each made when the first stack goes through it; any number of
  * threads may ask. */
-#ifndef KYMO_CALC_READ_UNWOUND_FILES_H
-#define KYMO_CALC_READ_UNWOUND_FILES_H
+#pragma once
 
 #include "event/task.h"
 #include "sym/find/find.h"
@@ -17,5 +16,3 @@ void unwound_files_free(struct unwound_files *u);
 const struct ehframe_table *unwound_files_table(struct unwound_files *u, uint32_t dso);
 /* For full evaluation, which few stacks need: read only then. NULL when there is none. */
 const struct ehframe *unwound_files_cfi(struct unwound_files *u, uint32_t dso);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * A sample counts for the instruction its address lies in, as perf counts it.
  */
-#ifndef KYMO_CALC_ROWS_ANNOTATE_H
-#define KYMO_CALC_ROWS_ANNOTATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ double annotate_percent_more(const struct annotate *a, unsigned event, size_t in
 /* Instruction's operands as shown: those of the code, and the target by name. Returns buf. */
 const char *annotate_args(const struct annotate *a, const struct annotate_insn *i, char *buf,
 			  size_t size);
-
-#endif

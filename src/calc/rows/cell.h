@@ -6,8 +6,7 @@
  * all columns of code another; a row of a report is a pair of classes. So rows
  * are found by one small number, and texts are made only for what is shown.
  */
-#ifndef KYMO_CALC_ROWS_CELL_H
-#define KYMO_CALC_ROWS_CELL_H
+#pragma once
 
 #include "base/map.h"
 #include "base/str.h"
@@ -158,5 +157,3 @@ void cells_rank(struct cells *c);
 char cell_origin(const struct name_site *s);
 /* The letter behind [ ]: where the code runs. */
 char cell_level(uint8_t mode);
-
-#endif

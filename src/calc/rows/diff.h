@@ -4,8 +4,7 @@
  * show: the file's and the function's name, never by addresses, as the
  * recordings may be of different builds.
  */
-#ifndef KYMO_CALC_ROWS_DIFF_H
-#define KYMO_CALC_ROWS_DIFF_H
+#pragma once
 
 #include "calc/rows/hist.h"
 
@@ -50,5 +49,3 @@ double diff_share(const struct diff *d, const struct diff_row *r, unsigned recor
 double diff_delta(const struct diff *d, const struct diff_row *r, unsigned recording);
 double diff_ratio(const struct diff *d, const struct diff_row *r, unsigned recording);
 int64_t diff_weighted(const struct diff *d, const struct diff_row *r, unsigned recording);
-
-#endif

@@ -3,8 +3,7 @@
  * A report as a tree: rows below rows, a level for each sort key (or {group} of
  * keys). The lowest ones are the rows of the hist; those above are their sums.
  */
-#ifndef KYMO_CALC_ROWS_HIER_H
-#define KYMO_CALC_ROWS_HIER_H
+#pragma once
 
 #include "calc/rows/hist.h"
 
@@ -28,5 +27,3 @@ struct hier {
 
 void hier_make(struct hier *t, const struct hist *h);
 void hier_free(struct hier *t);
-
-#endif

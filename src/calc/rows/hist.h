@@ -5,8 +5,7 @@
  * With children, a row's total also counts the samples that passed through its
  * function on the way to another one, each sample once a row.
  */
-#ifndef KYMO_CALC_ROWS_HIST_H
-#define KYMO_CALC_ROWS_HIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -148,5 +147,3 @@ void hist_order_some(const struct hist *h, uint32_t *rows, size_t n);
 
 /* Counts and sums of one row into another; that has a by_mode of its own if this has one. */
 void hist_add_sums(struct hist_row *to, const struct hist_row *r);
-
-#endif

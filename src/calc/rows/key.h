@@ -4,8 +4,7 @@
  * which order they are shown and compared. One table holds every key, under the
  * names perf has for them.
  */
-#ifndef KYMO_CALC_ROWS_KEY_H
-#define KYMO_CALC_ROWS_KEY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -120,5 +119,3 @@ static inline bool column_applies(const struct column *c, uint32_t type)
 {
 	return c->key != KEY_FIELD || c->type == type;
 }
-
-#endif

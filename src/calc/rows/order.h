@@ -6,8 +6,7 @@
  * (A before B before C before A) the result is still a definite one, and the
  * one of every other program that uses such a tree.
  */
-#ifndef KYMO_CALC_ROWS_ORDER_H
-#define KYMO_CALC_ROWS_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ void order_put(struct order_tree *t, uint32_t node, uint32_t parent, bool behind
 /* All nodes in their order: the first, or 0; the one behind a node, or 0. */
 uint32_t order_first(const struct order_tree *t);
 uint32_t order_next(const struct order_tree *t, uint32_t node);
-
-#endif

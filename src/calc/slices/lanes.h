@@ -20,8 +20,7 @@
  * moment at which it must have begun or ended. Where a CPU lost events, what ran there ends with
  * the last event before; what the thread did then is not known.
  */
-#ifndef KYMO_CALC_SLICES_LANES_H
-#define KYMO_CALC_SLICES_LANES_H
+#pragma once
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -119,5 +118,3 @@ struct lane_mark {
  */
 size_t lanes_marks(const struct lane_row *r, uint64_t from, uint64_t to, size_t most,
 		   struct lane_mark *ret);
-
-#endif

@@ -16,8 +16,7 @@
  * are open at the end are handed out as what they are, and counted. calc/slices/lanes.h keeps
  * slices, to be drawn at any scale.
  */
-#ifndef KYMO_CALC_SLICES_SLICES_H
-#define KYMO_CALC_SLICES_SLICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -122,5 +121,3 @@ const char *slices_call_name(const struct event_type *t, const struct event *ev,
 			     size_t size);
 /* System calls by SLICE_CALLS, of a trace that may have none. */
 struct slices *slices_calls(const struct trace *t, struct slices_opts o);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who ran on a CPU from when on, read out of the events of a recording. */
-#ifndef KYMO_CALC_SLICES_SWITCHES_H
-#define KYMO_CALC_SLICES_SWITCHES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ void switches_free(struct switches *l);
  * asked about events in their order.
  */
 bool switches_look(struct switches *l, const struct event *ev, struct switch_seen *ret);
-
-#endif

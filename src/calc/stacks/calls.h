@@ -6,8 +6,7 @@
  * A tree is made of references into chains, each at the function that comes
  * next. Outwards the tree shows callers, inwards what was called.
  */
-#ifndef KYMO_CALC_STACKS_CALLS_H
-#define KYMO_CALC_STACKS_CALLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ void functions_around(const struct names *n, uint32_t type, uint32_t frame, bool
 
 /* The tree of what it called, from its outermost call in each chain; or of its callers. */
 struct calls *functions_tree(const struct names *n, uint32_t type, uint32_t frame, bool inwards);
-
-#endif

@@ -10,8 +10,7 @@
  * is too small to be seen (min_total) costs nothing: it is never made. Nodes
  * stand in pre-order: the subtree of node i is [i, end).
  */
-#ifndef KYMO_CALC_STACKS_CALLTREE_H
-#define KYMO_CALC_STACKS_CALLTREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ int calltree_make(const struct stacks *before, const struct stacks *after,
 void calltree_free(struct calltree *t);
 
 const char *calltree_name(const struct calltree *t, uint32_t func);
-
-#endif

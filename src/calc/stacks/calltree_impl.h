@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Between calltree.c (what goes in) and calltree_split.c (the tree). */
-#ifndef KYMO_CALC_STACKS_CALLTREE_IMPL_H
-#define KYMO_CALC_STACKS_CALLTREE_IMPL_H
+#pragma once
 
 #include "calc/stacks/calltree.h"
 #include "calc/time/chart.h"
@@ -35,5 +34,3 @@ struct calltree_build {
 
 /* From items, all in their order, to nodes. */
 void calltree_split(struct calltree_build *b);
-
-#endif

@@ -3,8 +3,7 @@
  * Call graphs of report rows: for each row a tree of the chains behind it,
  * pruned below a share, so that only what will be shown is ever built.
  */
-#ifndef KYMO_CALC_STACKS_GRAPH_H
-#define KYMO_CALC_STACKS_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ void graphs_free(struct graphs *g);
 
 /* A place as it is shown: the function, "0x..." without a name, a line behind it. */
 const char *graphs_text(const struct graphs *g, uint32_t place, char *buf, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Between graph.c and graph_*.c. Not for others. */
-#ifndef KYMO_CALC_STACKS_GRAPH_IMPL_H
-#define KYMO_CALC_STACKS_GRAPH_IMPL_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -171,5 +170,3 @@ int graph_finish_job(void *ctx, size_t job, unsigned worker);
 int graph_add_job(void *ctx, size_t job, unsigned worker);
 /* What blocks have left over is closed up; how many references the row has. */
 uint64_t graph_close_gaps(const struct graph_work *w, size_t row);
-
-#endif

@@ -9,8 +9,7 @@
  * finds the names that any has asked for; what is new is named in batches, and what
  * nobody asks for never.
  */
-#ifndef KYMO_CALC_STACKS_PLACES_H
-#define KYMO_CALC_STACKS_PLACES_H
+#pragma once
 
 #include <pthread.h>
 
@@ -154,5 +153,3 @@ static inline const uint32_t *place_list(const struct place_names *n, uint32_t s
 }
 /* Name all that is fresh. */
 int place_learn(struct place_reader *r, struct err *e);
-
-#endif

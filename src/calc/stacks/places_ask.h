@@ -3,8 +3,7 @@
  * place_find() in two steps, between which the memory where it stands is on its way: ask for
  * many, then take each. Inline, for who does nothing else a few million times.
  */
-#ifndef KYMO_CALC_STACKS_PLACES_ASK_H
-#define KYMO_CALC_STACKS_PLACES_ASK_H
+#pragma once
 
 #include "calc/stacks/places.h"
 
@@ -113,5 +112,3 @@ void place_names_put_span(struct place_names *n, const struct place *p, struct p
 			  uint32_t place);
 void place_names_put(struct place_names *n, const struct place *p, uint32_t func);
 uint32_t place_names_get(const struct place_names *n, const struct place *p);
-
-#endif

@@ -11,8 +11,7 @@
  * it is, as lost. The tree says where that matters, and the paths can be added
  * once more to a tree which is open in the right places.
  */
-#ifndef KYMO_CALC_STACKS_PREFIX_TREE_H
-#define KYMO_CALC_STACKS_PREFIX_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -152,5 +151,3 @@ void prefix_tree_copy(struct prefix_tree *b, const struct prefix_tree *from);
 void prefix_tree_cut(struct prefix_tree *b, double least);
 /* By node: the weight of all paths through it; for free(). */
 uint64_t *prefix_tree_totals(const struct prefix_tree *b);
-
-#endif

@@ -17,8 +17,7 @@
  * 0.10M walked stacks of a compiler	0.11 s,  36 MiB	0.14 s, 41 MiB	0.27 s,  93 MiB
  * 0.19M stacks, nearly all different	0.11 s,  33 MiB	0.18 s, 56 MiB	0.41 s, 117 MiB
  */
-#ifndef KYMO_CALC_STACKS_RECORDED_H
-#define KYMO_CALC_STACKS_RECORDED_H
+#pragma once
 
 #include "calc/profile/names.h"
 #include "calc/read/idle.h"
@@ -72,5 +71,3 @@ struct recorded {
 int recorded_stacks(struct source *s, struct symbols *symbols, const struct recorded_opts *o,
 		    struct stacks side[2], struct recorded *about, struct err *e);
 void recorded_free(struct recorded *r);
-
-#endif

@@ -6,8 +6,7 @@
  * Frames and stacks are interned, so that a million samples are a million small
  * entries that point at far fewer stacks. Everything is shared by index.
  */
-#ifndef KYMO_CALC_STACKS_STACKS_H
-#define KYMO_CALC_STACKS_STACKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,5 +87,3 @@ const char *stacks_unit(const struct stacks *s, uint32_t type);
  */
 void stacks_mark_off(struct stacks *s, uint32_t type);
 void stacks_free(struct stacks *s);
-
-#endif

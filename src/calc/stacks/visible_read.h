@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Passes over a recording: samples as paths of functions. For recorded.c's work only. */
-#ifndef KYMO_CALC_STACKS_VISIBLE_READ_H
-#define KYMO_CALC_STACKS_VISIBLE_READ_H
+#pragma once
 
 #include "calc/profile/gaps.h"
 #include "calc/profile/table.h"
@@ -138,5 +137,3 @@ static inline uint32_t visible_label(struct visible_worker *w, struct visible *v
 /* visible_count.c: add up to EVENT_BRIEFS samples to the worker's tree. -errno. */
 int visible_count_group(struct visible_worker *w, struct visible *v, const struct place_sample *s,
 			unsigned n);
-
-#endif

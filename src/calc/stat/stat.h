@@ -3,8 +3,7 @@
  * Counts into the rows that people read: summed by CPU, core, thread ...,
  * scaled for multiplexing, averaged over runs, with derived figures.
  */
-#ifndef KYMO_CALC_STAT_STAT_H
-#define KYMO_CALC_STAT_STAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ void stat_table_free(struct stat_table *t);
  * value is divided by the other's, so multiplexed counters are compared after scaling.
  */
 void metric_fill(struct stat_table *t);
-
-#endif

@@ -10,8 +10,7 @@
  * them (milliseconds with three decimals) is the column's `unit` and `decimals`; programs get
  * them as they are kept.
  */
-#ifndef KYMO_CALC_TABLE_TABLE_H
-#define KYMO_CALC_TABLE_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -158,5 +157,3 @@ int table_sort(struct table *t, const char *keys, struct err *e);
 
 /* Only the first rows stay, of each heading; how many went is kept in left_out. */
 void table_cut(struct table *t, size_t rows);
-
-#endif

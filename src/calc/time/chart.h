@@ -9,8 +9,7 @@
  * Threads that ran at the same time get lanes of their own; one that came when another had ended
  * may have its lane.
  */
-#ifndef KYMO_CALC_TIME_CHART_H
-#define KYMO_CALC_TIME_CHART_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ uint64_t chart_period(const struct stacks *s, uint32_t type);
 bool chart_is_timed(const struct stacks *s, uint32_t type);
 void chart_make(const struct stacks *s, uint32_t type, struct chart *ret);
 void chart_free(struct chart *c);
-
-#endif

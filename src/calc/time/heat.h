@@ -7,8 +7,7 @@
  * linear scale would put all but the worst into its lowest row. Every point is
  * in a cell or is counted as outside; none gets lost.
  */
-#ifndef KYMO_CALC_TIME_HEAT_H
-#define KYMO_CALC_TIME_HEAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ void heat_free(struct heat *h);
 
 /* The row a value belongs to; rows when it is outside. */
 uint32_t heat_row(const struct heat *h, uint64_t value);
-
-#endif

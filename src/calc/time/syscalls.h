@@ -2,8 +2,7 @@
 /*
  * System calls summed up by task and call: how many, how long, what errors.
  */
-#ifndef KYMO_CALC_TIME_SYSCALLS_H
-#define KYMO_CALC_TIME_SYSCALLS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ void syscalls_free(struct syscalls *s);
 
 /* Of the mean, in percent of it, as perf trace shows it. */
 double syscalls_deviation(const struct trace_sum *v);
-
-#endif

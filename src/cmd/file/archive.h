@@ -8,8 +8,7 @@
  * recording is, or who called sudo. Sources, which nothing else proves, must also lie below
  * some folder, and no link leads out of it.
  */
-#ifndef KYMO_CMD_FILE_ARCHIVE_H
-#define KYMO_CMD_FILE_ARCHIVE_H
+#pragma once
 
 #include "base/as_user.h"
 #include "base/err.h"
@@ -47,5 +46,3 @@ struct archive_args {
 };
 /* file NULL: the archive that is here; -o is the recording's name, perf.data without it. */
 int archive_unpack(const struct archive_args *a, const char *file, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events with how they were set up, as evlist and --control's evlist word them. */
-#ifndef KYMO_CMD_FILE_EVLIST_H
-#define KYMO_CMD_FILE_EVLIST_H
+#pragma once
 
 #include "base/str.h"
 #include "event/type.h"
@@ -15,5 +14,3 @@ setting_fn evlist_setting; /* ctx is the line */
 
 /* The name, and how often there is a sample. Without the end of the line, for what may follow. */
 struct evlist_line evlist_begin(struct strbuf *b, const struct event_type *t, bool rate);
-
-#endif

@@ -4,8 +4,7 @@
  * "WORD\tDESCRIPTION" on stdout, or one that begins with '@' and asks the
  * shell for its own: @files, @commands.
  */
-#ifndef KYMO_CMD_FRONT_COMPLETE_H
-#define KYMO_CMD_FRONT_COMPLETE_H
+#pragma once
 
 #include "cmd/command.h"
 
@@ -33,5 +32,3 @@ void complete_events(const struct typed *t);
 /* annotate.c: the functions that samples of a recording hit; input NULL: of ./perf.data. */
 void annotate_functions(const char *input, void (*fn)(void *ctx, const char *name, const char *dso),
 			void *ctx);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `kymo doctor -p PID`: will a profile of this process have whole stacks and names? */
-#ifndef KYMO_CMD_FRONT_DOCTOR_PROCESS_H
-#define KYMO_CMD_FRONT_DOCTOR_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -11,5 +10,3 @@
 /* 0 when nothing is missing that a command would mend, 1 otherwise, -errno when the process cannot
  * be looked at. */
 int doctor_process(pid_t pid, bool json, struct err *e);
-
-#endif

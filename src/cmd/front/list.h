@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of `kymo list` share. */
-#ifndef KYMO_CMD_FRONT_LIST_H
-#define KYMO_CMD_FRONT_LIST_H
+#pragma once
 
 #include "base/err.h"
 #include "base/json.h"
@@ -70,5 +69,3 @@ void list_sdt(struct list *l);
 
 /* list_parse.c: what a -e text means here. */
 int list_parse(struct env *env, const char *text, bool json, struct err *e);
-
-#endif

@@ -8,8 +8,7 @@
  * A setting is an option of a command, said beforehand: it is given to that command's own table
  * before the words that were typed, which so have the last say.
  */
-#ifndef KYMO_CMD_FRONT_SETTINGS_H
-#define KYMO_CMD_FRONT_SETTINGS_H
+#pragma once
 
 #include "base/vec.h"
 #include "cmd/command.h"
@@ -44,5 +43,3 @@ const struct config_key *config_known(const char *key);
 
 /* What the files say for this command, into its args; a setting that makes no sense is noted. */
 void config_apply(const struct command *c, void *args);
-
-#endif

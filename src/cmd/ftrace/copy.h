@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A trace.dat that is written anew: everything but the pages, which the caller fills in. */
-#ifndef KYMO_CMD_FTRACE_COPY_H
-#define KYMO_CMD_FTRACE_COPY_H
+#pragma once
 
 #include "store/tracedat/tracedat.h"
 #include "store/tracedat/write.h"
@@ -17,5 +16,3 @@ struct ftrace_copy {
 /* s must outlive it. */
 void ftrace_copy_head(const struct source *s, struct ftrace_copy *c);
 void ftrace_copy_free(struct ftrace_copy *c);
-
-#endif

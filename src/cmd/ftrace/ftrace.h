@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The verbs of `kymo ftrace`. */
-#ifndef KYMO_CMD_FTRACE_FTRACE_H
-#define KYMO_CMD_FTRACE_FTRACE_H
+#pragma once
 
 #include "cmd/command.h"
 #include "event/trace.h"
@@ -46,5 +45,3 @@ int ftrace_print_file(const char *path, struct err *e);
 /* The names in a directory, a line each; values: "no" before those whose file says 0. */
 int ftrace_print_names(const char *root, const char *dir, const char *before, bool values,
 		       struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Options that the verbs of `kymo ftrace` share: what is traced, in trace-cmd's letters. */
-#ifndef KYMO_CMD_FTRACE_OPTS_H
-#define KYMO_CMD_FTRACE_OPTS_H
+#pragma once
 
 #include "base/mem.h"
 #include "base/opt.h"
@@ -98,5 +97,3 @@ void ftrace_args_usual(struct ftrace_args *a);
 int ftrace_args_hook(struct ftrace_args *a, const char *hook, struct err *e);
 int ftrace_args_check(struct ftrace_args *a, struct err *e);
 void ftrace_args_free(struct ftrace_args *a);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef KYMO_CMD_FTRACE_PROFILE_H
-#define KYMO_CMD_FTRACE_PROFILE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -17,5 +16,3 @@ struct ftrace_profile_opts {
 /* The analysis "profile" of a recording, with the hooks that it notes itself. */
 int ftrace_profile_tables(struct source *s, const struct ftrace_profile_opts *o,
 			  const struct analyse_args *show, struct tables *ret, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the options of `kymo ftrace report` say, and the reading that does it. */
-#ifndef KYMO_CMD_FTRACE_REPORT_H
-#define KYMO_CMD_FTRACE_REPORT_H
+#pragma once
 
 #include "base/err.h"
 #include "base/out.h"
@@ -64,5 +63,3 @@ void wakeups_init(struct wakeups *w, const struct trace *t);
 void wakeups_event(struct wakeups *w, const struct event *ev, struct out *out);
 void wakeups_finish(struct wakeups *w, struct out *out);
 void wakeups_free(struct wakeups *w);
-
-#endif

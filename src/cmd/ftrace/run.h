@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What verbs that trace into a file share: capture while a command runs, save, put back. */
-#ifndef KYMO_CMD_FTRACE_RUN_H
-#define KYMO_CMD_FTRACE_RUN_H
+#pragma once
 
 #include "cmd/ftrace/opts.h"
 #include "base/err.h"
@@ -69,5 +68,3 @@ int ftrace_save(struct ftrace *f, struct ftrace_capture *c, struct ftrace_maps *
 /* What --file-version and --compression come to. */
 int ftrace_save_format(const struct ftrace_args *a, int *version, const char **compression,
 		       struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Between flame.c (options) and flame_draw.c. */
-#ifndef KYMO_CMD_PICTURE_FLAME_H
-#define KYMO_CMD_PICTURE_FLAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ int flame_draw(struct flame_args *a, const struct recorded *in, const char *cons
 	       struct err *e);
 /* Say what a page had to leave out. */
 void flame_say_pruned(const struct flame_html_info *h);
-
-#endif

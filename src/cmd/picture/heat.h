@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Between heat.c (options), heat_what.c (what is measured), heat_read.c and heat_draw.c. */
-#ifndef KYMO_CMD_PICTURE_HEAT_H
-#define KYMO_CMD_PICTURE_HEAT_H
+#pragma once
 
 #include "base/map.h"
 #include "calc/time/heat.h"
@@ -118,5 +117,3 @@ int heat_draw(const struct heat_args *a, const struct heat_points *p, const char
 /* Seconds and a flame graph, in one page. */
 int heat_draw_seconds(const struct heat_args *a, const char *input, const char *path,
 		      struct err *e);
-
-#endif

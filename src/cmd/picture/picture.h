@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What flame, collapse and heat share: where stacks come from, and where pictures go. */
-#ifndef KYMO_CMD_PICTURE_PICTURE_H
-#define KYMO_CMD_PICTURE_PICTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -111,5 +110,3 @@ int picture_open(struct picture_output *o, const char *path, struct err *e);
 int picture_close(struct picture_output *o, bool ok, struct err *e);
 /* Hand a finished file to the desktop; the browser outlives us. */
 int picture_show(const char *path, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Timed calls summed up and shown: what the ways of `kymo functime` share. */
-#ifndef KYMO_CMD_PROBE_FUNCTIME_H
-#define KYMO_CMD_PROBE_FUNCTIME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ struct ftrace_opts;
 /* Read the recording and print what came out. */
 int functime_pairs(struct source *s, const struct functime_plan *p, const struct ftrace_opts *o,
 		   size_t keep, struct err *e);
-
-#endif

@@ -3,8 +3,7 @@
  * What the function tools (functrace, funcgraph, kprobe, tpoint ...) share: set up
  * tracing, print the kernel's text as it comes or after a while, put all back.
  */
-#ifndef KYMO_CMD_PROBE_FUNCTOOL_H
-#define KYMO_CMD_PROBE_FUNCTOOL_H
+#pragma once
 
 #include "base/opt.h"
 #include "cmd/ftrace/opts.h"
@@ -48,5 +47,3 @@ void functool_event(struct functool *f, const char *name, const char *filter);
 int functool_pids(struct functool *f, struct err *e);
 /* Say what else can be done where the kernel refuses to trace functions. */
 int functool_hint(struct err *e, int code);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of `kymo probe` share. */
-#ifndef KYMO_CMD_PROBE_PROBE_H
-#define KYMO_CMD_PROBE_PROBE_H
+#pragma once
 
 #include "base/map.h"
 #include "base/str.h"
@@ -56,5 +55,3 @@ bool probe_filter(const char *filter, const char *name);
 void probe_sort(struct strtab *t);
 /* " with n len": the names of the arguments. */
 void probe_arg_names(const char *args, struct strbuf *out);
-
-#endif

@@ -4,8 +4,7 @@
  * said of it (say.c). Who draws what was recorded just now fills the same options, and calls
  * record_run().
  */
-#ifndef KYMO_CMD_RECORD_RECORD_H
-#define KYMO_CMD_RECORD_RECORD_H
+#pragma once
 
 #include "cmd/command.h"
 #include "cmd/share/watching.h"
@@ -52,5 +51,3 @@ void record_say_events(void *ctx, const struct recording *r, const char *how);
 /* What is lost, and what its stacks lack: when all is in the file. */
 void record_say_end(const struct record_args *a, struct recording *r);
 void record_say_result(const struct record_args *a, struct recording *r);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How code is shown: the options that report, top and annotate have in common. */
-#ifndef KYMO_CMD_REPORT_CODESTYLE_H
-#define KYMO_CMD_REPORT_CODESTYLE_H
+#pragma once
 
 #include "calc/rows/annotate.h"
 #include "view/report/annotate.h"
@@ -33,5 +32,3 @@ int codestyle_parse_percent(const char *text, enum annotate_percent *ret, struct
 int codestyle_check(const struct codestyle *o, struct err *e);
 /* For the interface's model; what else it has there stays. */
 void codestyle_apply(const struct codestyle *o, struct tui_model *m);
-
-#endif

@@ -8,8 +8,7 @@
  *	cmd/report/show.c	the rows, as text, CSV or JSON
  *	cmd/report/other.c	what is no report of samples: --stats, --tasks, --mmaps, -T, -D
  */
-#ifndef KYMO_CMD_REPORT_REPORT_H
-#define KYMO_CMD_REPORT_REPORT_H
+#pragma once
 
 #include <limits.h>
 #include <regex.h>
@@ -106,5 +105,3 @@ int report_stats(struct load *l, const struct report_args *a, struct err *e);
 int report_tasks(struct load *l, const struct report_args *a, struct err *e);
 int report_counters(FILE *f, struct load *l, const struct report_args *a, struct err *e);
 int report_dump(struct load *l, const struct report_args *a, struct err *e);
-
-#endif

@@ -7,8 +7,7 @@
  *	top_era.c	what is known of tasks and names, and what a screen is made of
  *	top_tui.c	the same on a terminal
  */
-#ifndef KYMO_CMD_REPORT_TOP_H
-#define KYMO_CMD_REPORT_TOP_H
+#pragma once
 
 #include <regex.h>
 
@@ -101,5 +100,3 @@ void top_era_turn(struct top *t);
 
 /* --- top_tui.c --- */
 int top_tui_run(struct top *t, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of kymo run share. */
-#ifndef KYMO_CMD_RUN_RUN_H
-#define KYMO_CMD_RUN_RUN_H
+#pragma once
 
 #include "base/vec.h"
 #include "live/run/env.h"
@@ -51,5 +50,3 @@ struct run_record {
 int run_record_start(struct run_record *r, const struct lang_program *p, const char *path,
 		     bool quiet, struct err *e);
 int run_record_stop(struct run_record *r, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The shipped programs of tools/, each a command; scripts/tools makes their tables. */
-#ifndef KYMO_CMD_RUN_TOOL_H
-#define KYMO_CMD_RUN_TOOL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -81,5 +80,3 @@ struct tool_call {
 int tool_call_make(const struct tool *t, const struct tool_args *a, int argc, char **argv,
 		   struct tool_call *ret, struct err *e);
 void tool_call_free(struct tool_call *c);
-
-#endif

@@ -3,8 +3,7 @@
  * Options of perf's that scripts give and that choose nothing here: taken and
  * forgotten. And those about what kymo does not do: refused with the reason.
  */
-#ifndef KYMO_CMD_SHARE_ACCEPT_H
-#define KYMO_CMD_SHARE_ACCEPT_H
+#pragma once
 
 #include "base/opt.h"
 
@@ -47,5 +46,3 @@ opt_fn accept_color;
 #define OPT_OF_CYCLES(l)                                                           \
 	OPT_REFUSED(0, l, OPT_ARG_NONE, "cycles of branch records are not summed", \
 		    "report -b sums the branches themselves")
-
-#endif

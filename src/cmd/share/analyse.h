@@ -11,8 +11,7 @@
  *...);
  *	}
  */
-#ifndef KYMO_CMD_SHARE_ANALYSE_H
-#define KYMO_CMD_SHARE_ANALYSE_H
+#pragma once
 
 #include "calc/analysis/analysis.h"
 #include "cmd/command.h"
@@ -54,5 +53,3 @@ int analyse_source(const struct analyse *a, const struct analyse_args *args, str
 		   struct tables *ret, struct err *e);
 int analyse_print(FILE *f, const struct analyse *a, const struct analyse_args *args,
 		  struct tables *t, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* -e, --filter and --duration, the same in every command that has them. */
-#ifndef KYMO_CMD_SHARE_EVENT_OPTS_H
-#define KYMO_CMD_SHARE_EVENT_OPTS_H
+#pragma once
 
 #include "event/env.h"
 #include "event/spec/spec.h"
@@ -22,5 +21,3 @@ const char *const *cgroups_by_event(struct spec_list *list, const char *text);
 /* How long a command watches: text, of which duration_ns() makes a number; 0 when there is none. */
 #define OPT_DURATION(letter, field, help) OPT_STR(letter, "duration", "SECONDS", field, help)
 int duration_ns(const char *text, uint64_t *ns, struct err *e);
-
-#endif

@@ -3,8 +3,7 @@
  * What every command that reads a recording does first: find the file, open it,
  * and give the kernel of the recording its symbols.
  */
-#ifndef KYMO_CMD_SHARE_INPUT_H
-#define KYMO_CMD_SHARE_INPUT_H
+#pragma once
 
 #include "event/trace.h"
 #include "sym/names/sym.h"
@@ -76,5 +75,3 @@ struct build_id input_kernel_id(const struct trace *t, bool *named);
 
 /* One line on stderr for each thing a reader must know: loss, damage. */
 void input_warn(const struct source *s);
-
-#endif

@@ -3,8 +3,7 @@
  * A recording from file to names: what report, diff and the pictures do before
  * they differ. Each step needs the one before it.
  */
-#ifndef KYMO_CMD_SHARE_LOAD_H
-#define KYMO_CMD_SHARE_LOAD_H
+#pragma once
 
 #include "calc/profile/extra.h"
 #include "calc/profile/names.h"
@@ -72,5 +71,3 @@ int load_pick_types(struct load *l, const char *list, struct err *e);
 
 /* Do samples of the recording have one of these (event_type.has)? */
 bool load_has(const struct load *l, unsigned what);
-
-#endif

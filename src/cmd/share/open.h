@@ -4,8 +4,7 @@
  * file holds, not by how it is called. What comes through a pipe goes to a file without a name
  * first, perf.data into memory, and is there for who opens it again.
  */
-#ifndef KYMO_CMD_SHARE_OPEN_H
-#define KYMO_CMD_SHARE_OPEN_H
+#pragma once
 
 #include "event/trace.h"
 
@@ -28,5 +27,3 @@ struct source_file {
 };
 int source_file_open(const char *path, struct source_file *f, struct err *e);
 void source_file_close(struct source_file *f);
-
-#endif

@@ -3,8 +3,7 @@
  * What takes long says how far it is: a line on the terminal, from half a second
  * on, gone when it is done. Nothing where stderr is no terminal.
  */
-#ifndef KYMO_CMD_SHARE_PROGRESS_H
-#define KYMO_CMD_SHARE_PROGRESS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -29,5 +28,3 @@ void progress_line(struct progress *p, const char *text);
 void progress_end(struct progress *p);
 /* Something else is about to be written: the line that is shown goes, until it is shown again. */
 void progress_clear(void);
-
-#endif

@@ -7,8 +7,7 @@
  * there. Where a command only says how long (-a -- sleep 10), or writes elsewhere, one line is said
  * at the start and stays. Nothing with -q, or where stderr is no terminal.
  */
-#ifndef KYMO_CMD_SHARE_WATCHING_H
-#define KYMO_CMD_SHARE_WATCHING_H
+#pragma once
 
 #include "cmd/share/progress.h"
 #include "live/target.h"
@@ -37,5 +36,3 @@ void watching_end(struct watching *w);
 
 /* "the whole machine", "process 12,nginx" into buf, which is returned. */
 const char *watching_whom(const struct target_opts *t, char *buf, size_t size);
-
-#endif

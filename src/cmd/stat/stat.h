@@ -4,8 +4,7 @@
  * file that record writes (cmd/stat/record.c), the reading of it (cmd/stat/report.c) and
  * where all of them print (cmd/stat/out.c).
  */
-#ifndef KYMO_CMD_STAT_STAT_H
-#define KYMO_CMD_STAT_STAT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -79,5 +78,3 @@ int stat_out_close(FILE *f, const char *path, struct err *e);
 /* One interval's lines; *lines counts those since the last heading. */
 void stat_out_interval(FILE *f, const struct stat_style *s, bool clear, const struct stat_table *t,
 		       double stamp_ns, unsigned *lines);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of kymo trace share. */
-#ifndef KYMO_CMD_TRACE_TRACE_H
-#define KYMO_CMD_TRACE_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,5 +71,3 @@ int trace_input(const struct trace_args *a, const struct trace_pick *pick, struc
 /* argv: of a command; NULL: none. The exit code, or -errno. */
 int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **argv,
 	      struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parser and the interpreter of print formats share. */
-#ifndef KYMO_EVENT_PRINTFMT_IMPL_H
-#define KYMO_EVENT_PRINTFMT_IMPL_H
+#pragma once
 
 #include "event/printfmt/printfmt.h"
 
@@ -116,5 +115,3 @@ const char *scan_take_string(struct parser *p);
 
 /* event/printfmt/parse.c. An expression of C; NULL when it is none. */
 struct node *printfmt_expression(struct parser *p);
-
-#endif

@@ -11,8 +11,7 @@
  * narrower is cut when it is printed. Only a signed field of one or two bytes
  * keeps its sign.
  */
-#ifndef KYMO_EVENT_PRINTFMT_PRINTFMT_H
-#define KYMO_EVENT_PRINTFMT_PRINTFMT_H
+#pragma once
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -46,5 +45,3 @@ void printfmt_fields(const struct event_type *t, const void *raw, size_t size, s
 /* The same, each as its conversion in the print format shows it, where it has one. */
 void printfmt_fields_shown(const struct event_type *t, const struct printfmt_env *env,
 			   const void *raw, size_t size, struct strbuf *b);
-
-#endif

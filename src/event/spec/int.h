@@ -3,8 +3,7 @@
  * What the files of the -e parser share. The text is cut into items by its commas, braces and
  * slashes first; so a wrong name in one does not hide another in the next.
  */
-#ifndef KYMO_EVENT_SPEC_INT_H
-#define KYMO_EVENT_SPEC_INT_H
+#pragma once
 
 #include "base/str.h"
 #include "event/env.h"
@@ -142,5 +141,3 @@ uint64_t spec_bits_max(const struct spec_bits *bits);
 
 /* mem:ADDR */
 int spec_breakpoint(struct spec_parser *p, const struct spec_item *item, struct slice *mods);
-
-#endif

@@ -7,8 +7,7 @@
  * machine (PMUs, tracepoints, symbols) comes through struct spec_env, so that
  * this parser opens nothing and is tested and fuzzed without privilege.
  */
-#ifndef KYMO_EVENT_SPEC_SPEC_H
-#define KYMO_EVENT_SPEC_SPEC_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -151,5 +150,3 @@ size_t spec_cache_count(void);
 uint64_t spec_cache_name(size_t index, char name[static SPEC_CACHE_NAME_MAX]);
 /* A sentence about it. */
 void spec_cache_about(uint64_t config, char *buf, size_t size);
-
-#endif

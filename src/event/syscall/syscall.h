@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* System calls: their numbers, which each ABI has for itself, and their arguments, by name. */
-#ifndef KYMO_EVENT_SYSCALL_SYSCALL_H
-#define KYMO_EVENT_SYSCALL_SYSCALL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -104,5 +103,3 @@ struct syscall_sig {
 void syscall_sig(const char *name, struct syscall_sig *ret);
 /* The same as programs of this kind make it: those of 32 bits have some arguments in two. */
 void syscall_sig_of(enum syscall_abi abi, const char *name, struct syscall_sig *ret);
-
-#endif

@@ -5,8 +5,7 @@
  * function per line, which looks at the facts only: so the words for machines not at hand are
  * tested as well.
  */
-#ifndef KYMO_KERN_ABILITY_ABILITY_H
-#define KYMO_KERN_ABILITY_ABILITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ bool ability_describe_one(const struct ability_facts *f, const char *id, struct 
 
 /* Does it lack something that a command on this machine gives? Extras (off) do not count. */
 bool ability_wants_fix(const struct ability *a);
-
-#endif

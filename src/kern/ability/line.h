@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside of ability*.c: the tables of lines, and putting one into words. */
-#ifndef KYMO_KERN_ABILITY_LINE_H
-#define KYMO_KERN_ABILITY_LINE_H
+#pragma once
 
 #include "kern/ability/ability.h"
 
@@ -50,5 +49,3 @@ void ability_not_built(const struct ability_facts *f, struct ability *a, const c
 bool ability_tracefs(const struct ability_facts *f, struct ability *a, const char *config);
 /* The kernel has it but answered err (negative) to this user, who ought to be allowed. */
 void ability_refused(const struct ability_facts *f, struct ability *a, int err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What perf_event_open(2) grants this process, by asking it, and the settings that bound it.
  * Nothing is enabled. */
-#ifndef KYMO_KERN_ABILITY_TRY_H
-#define KYMO_KERN_ABILITY_TRY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,5 +106,3 @@ void try_bpf(struct try_bpf *t, const struct kconfig *config);
 /* One at a time, for commands that need just that. A fentry program is always attached. */
 int try_bpf_prog(enum try_bpf_prog p);
 int try_bpf_map(enum try_bpf_map m);
-
-#endif

@@ -4,8 +4,7 @@
  * tasks from perf, and with them the idle tasks of CPUs made from these; BPF programs still see
  * them. It is tried with a fast clock: on a CPU that idles, ticks without samples tell.
  */
-#ifndef KYMO_KERN_ABILITY_TRY_IDLE_H
-#define KYMO_KERN_ABILITY_TRY_IDLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret);
  * started (root keeps it). Only in virtual machines is it tried.
  */
 size_t try_idle_lost(const struct cpus *cpus, unsigned ms, struct cpus *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Types for every expression: what the files of the checker and the generator share. */
-#ifndef KYMO_LANG_CHECK_CHECK_H
-#define KYMO_LANG_CHECK_CHECK_H
+#pragma once
 
 #include "lang/ast.h"
 #include "lang/functions.h"
@@ -130,5 +129,3 @@ void check_no_types(struct checker *c);
 __attribute__((format(printf, 3, 4))) const struct ltype *check_fail(struct checker *c,
 								     const struct node *n,
 								     const char *fmt, ...);
-
-#endif

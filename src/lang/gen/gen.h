@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From the checked tree to IR: what the files of the generator share. */
-#ifndef KYMO_LANG_GEN_GEN_H
-#define KYMO_LANG_GEN_GEN_H
+#pragma once
 
 #include "lang/check/check.h"
 #include "lang/gen/ir.h"
@@ -172,5 +171,3 @@ void gen_task_maps(struct lang_program *p, const struct ast *t, const struct lan
 void gen_task_find(struct gen *g, const struct node *in, bool body);
 /* This thread's entry, or 0; with create only when there is no memory for one. */
 struct ir_val gen_task_entry(struct gen *g, int map, bool create);
-
-#endif

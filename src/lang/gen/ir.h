@@ -6,8 +6,7 @@
  * Temporaries are assigned once; variables and joins may be assigned in several
  * places, which liveness takes into account. The builders fold constants.
  */
-#ifndef KYMO_LANG_GEN_IR_H
-#define KYMO_LANG_GEN_IR_H
+#pragma once
 
 #include <linux/bpf.h>
 
@@ -157,5 +156,3 @@ struct ir_place {
 };
 /* Returns the deepest byte of the stack in use (positive); place has n_regs entries. */
 uint32_t ir_allocate(struct ir_func *f, struct ir_place *place);
-
-#endif

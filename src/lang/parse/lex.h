@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Words of a program. #define is done here, so that positions stay those of the text. */
-#ifndef KYMO_LANG_PARSE_LEX_H
-#define KYMO_LANG_PARSE_LEX_H
+#pragma once
 
 #include "base/map.h"
 #include "lang/lang.h"
@@ -104,5 +103,3 @@ bool lex_skipping(const struct lexer *l);
 struct define *lex_define(const struct lexer *l, const char *name, size_t n);
 /* The name of a token for messages. */
 const char *lex_name(int kind, char *buf, size_t size);
-
-#endif

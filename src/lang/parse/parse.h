@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the parser share. */
-#ifndef KYMO_LANG_PARSE_PARSE_H
-#define KYMO_LANG_PARSE_PARSE_H
+#pragma once
 
 #include "lang/ast.h"
 
@@ -69,5 +68,3 @@ bool parse_int_type(const char *name, struct parse_int *ret);
 bool parse_point(struct parser *p, struct lang_point *ret);
 /* An uninterrupted text such as "tracepoint:sched:*" into its parts. */
 bool lang_point_parse(const char *text, struct arena *a, struct lang_point *ret, struct err *e);
-
-#endif

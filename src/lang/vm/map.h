@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* BPF maps in user space: what a program finds stays where it is until it is deleted. */
-#ifndef KYMO_LANG_VM_MAP_H
-#define KYMO_LANG_VM_MAP_H
+#pragma once
 
 #include "lang/out.h"
 
@@ -28,5 +27,3 @@ void vm_map_clear(struct vm_map *v);
 void vm_map_zero(struct vm_map *v);
 /* How many bytes of an array map can be read from p on; 0: it is not in it. */
 size_t vm_map_readable(const struct vm_map *v, const void *p);
-
-#endif

@@ -6,8 +6,7 @@
  * instruction; helpers answer from the event. Memory that only the kernel had at
  * the time (user strings, kernel structures) reads as nothing.
  */
-#ifndef KYMO_LANG_VM_VM_H
-#define KYMO_LANG_VM_VM_H
+#pragma once
 
 #include "event/event.h"
 #include "lang/out.h"
@@ -41,5 +40,3 @@ int lang_vm_run(struct lang_vm *vm, size_t code, const struct lang_vm_event *ev)
 /* No message is lost here; updates of full maps may be refused. Index as in the counters map. */
 uint64_t lang_vm_counter(const struct lang_vm *vm, uint32_t which);
 void lang_vm_start(struct lang_vm *vm, uint64_t time);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a recording says of its machine and itself: perf.data's features, in perf's encoding.
  * What cannot be found out is left out. */
-#ifndef KYMO_LIVE_ABOUT_ABOUT_H
-#define KYMO_LIVE_ABOUT_ABOUT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf
 
 /* tracefs: where it is mounted. Events of specs that are no tracepoints are passed over. */
 void tracing_data(const char *tracefs, const struct spec_list *specs, struct strbuf *b);
-
-#endif

@@ -8,8 +8,7 @@
  * In a container paths and build-ids can be anybody's: a copy is kept for its recording, and where
  * different files had one path and one build-id, none is.
  */
-#ifndef KYMO_LIVE_ABOUT_KEEP_H
-#define KYMO_LIVE_ABOUT_KEEP_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void keep_record(struct keep *k, const struct perf_event_header *h);
 /* Copies what was hit (by dso) into the cache for this recording; how many files. By any thread.
  * Files without a build-id get one. */
 size_t keep_save(struct keep *k, const struct recording_id *r, struct tasks *t, uint8_t *hit);
-
-#endif

@@ -4,8 +4,7 @@
  * name what was hit. The kernel takes tens of milliseconds to write them, so its own part (not
  * modules' and BPF programs') is kept in the cache while the kernel runs.
  */
-#ifndef KYMO_LIVE_ABOUT_KSYMS_H
-#define KYMO_LIVE_ABOUT_KSYMS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ void ksyms_each(const struct ksyms *k, ksyms_want_fn *want, ksyms_fn *fn, void *
 bool ksyms_build_id(struct build_id *ret);
 /* A module's, by its name; false when it is not loaded or has none. */
 bool ksyms_module_build_id(const char *module, struct build_id *ret);
-
-#endif

@@ -8,8 +8,7 @@
  * asked: the mapping first, if it still exists, and by number and generation. What is not known for
  * sure stays without (keep.h).
  */
-#ifndef KYMO_LIVE_ABOUT_MAPPED_IDS_H
-#define KYMO_LIVE_ABOUT_MAPPED_IDS_H
+#pragma once
 
 #include <linux/perf_event.h>
 
@@ -21,5 +20,3 @@ void mapped_ids_free(struct mapped_ids *m); /* NULL is fine */
  * Gives a mapping's record, which has no build-id yet, its file's. By any thread.
  */
 void mapped_ids_give(struct mapped_ids *m, struct perf_event_header *h);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The record of a mapping, as the kernel writes it. */
-#ifndef KYMO_LIVE_ABOUT_MMAP2_H
-#define KYMO_LIVE_ABOUT_MMAP2_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ struct mmap2 {
 	uint32_t prot, flags;
 	char name[];
 };
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Which files and kernel addresses a recording's samples fell into: what a reader elsewhere needs.
  */
-#ifndef KYMO_LIVE_ABOUT_SAMPLED_H
-#define KYMO_LIVE_ABOUT_SAMPLED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ struct sampled {
 
 int sampled_find(struct source *s, struct sampled *ret, struct err *e);
 void sampled_free(struct sampled *h);
-
-#endif

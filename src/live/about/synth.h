@@ -3,8 +3,7 @@
  * Records about what was there before the recording: tasks and mappings from /proc, cgroups, the
  * kernel's and its modules' places. Like the kernel's own, with time 0.
  */
-#ifndef KYMO_LIVE_ABOUT_SYNTH_H
-#define KYMO_LIVE_ABOUT_SYNTH_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -41,5 +40,3 @@ int synth_cgroups(const struct synth *s, struct err *e);
 
 /* Events that an event lost. */
 int synth_lost(const struct synth *s, uint64_t lost, struct err *e);
-
-#endif

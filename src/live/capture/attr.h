@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an event of a recording is opened with. */
-#ifndef KYMO_LIVE_CAPTURE_ATTR_H
-#define KYMO_LIVE_CAPTURE_ATTR_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ int open_event(struct event_spec *s, struct perf_event_attr *attr, pid_t pid, in
 /* After a refusal: true when attr was narrowed to user space and the event renamed (cycles:u). */
 bool open_narrow(struct event_spec *s, struct perf_event_attr *attr, struct arena *names,
 		 bool system_wide, int code);
-
-#endif

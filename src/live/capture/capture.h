@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A recording in progress: events opened on a target with rings. Bytes go to whoever asks as
  * they stand. Loss is counted by the kernel per event and read at the end. */
-#ifndef KYMO_LIVE_CAPTURE_CAPTURE_H
-#define KYMO_LIVE_CAPTURE_CAPTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -131,5 +130,3 @@ struct event_type capture_type(const struct capture_event *ev);
 void capture_settings(const struct capture *c, const struct capture_event *ev, setting_fn *fn,
 		      void *ctx);
 void capture_close(struct capture *c);
-
-#endif

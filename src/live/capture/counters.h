@@ -6,8 +6,7 @@
  * counters_read(). What cannot be counted here is marked unsupported; only what the user must act
  * upon (no permission, too many open files) is an error.
  */
-#ifndef KYMO_LIVE_CAPTURE_COUNTERS_H
-#define KYMO_LIVE_CAPTURE_COUNTERS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -48,5 +47,3 @@ int counters_refusal(const struct counters *c, size_t i);
 
 /* What takes the kernel long is left to a child (live/attached.h). */
 void counters_close(struct counters *c);
-
-#endif

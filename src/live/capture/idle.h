@@ -5,8 +5,7 @@
  * tracepoint sends what it finds in the idle task, and it becomes the sample that perf should have
  * had.
  */
-#ifndef KYMO_LIVE_CAPTURE_IDLE_H
-#define KYMO_LIVE_CAPTURE_IDLE_H
+#pragma once
 
 #include "kern/bpf.h"
 #include "live/capture/capture.h"
@@ -38,5 +37,3 @@ int64_t idle_drain(struct idle_hits *i, ring_fn *fn, void *ctx, struct err *e);
 /* Hits that did not fit, or came while another program was at work. */
 uint64_t idle_missed(const struct idle_hits *i);
 void idle_close(struct idle_hits *i); /* a zeroed one is fine */
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A capture looked at while it runs: a source that is polled, with tasks and mappings known. All
  * live views sit on it. */
-#ifndef KYMO_LIVE_CAPTURE_MONITOR_H
-#define KYMO_LIVE_CAPTURE_MONITOR_H
+#pragma once
 
 #include "event/trace.h"
 #include "live/capture/capture.h"
@@ -27,5 +26,3 @@ bool monitor_grown(const struct monitor *m);
  */
 struct tasks *monitor_renew(struct monitor *m, const struct tasks_wanted *w,
 			    struct tasks_moved *ret);
-
-#endif

@@ -5,8 +5,7 @@
  * address is the user's innermost function, as perf's is; the system call's kernel functions are in
  * the chain.
  */
-#ifndef KYMO_LIVE_CAPTURE_OFFCPU_H
-#define KYMO_LIVE_CAPTURE_OFFCPU_H
+#pragma once
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -70,5 +69,3 @@ int64_t offcpu_drain(struct offcpu *o, bool end, ring_fn *fn, void *ctx, struct 
 /* Sums so far into samples, as when a file ends and another one begins. */
 void offcpu_flush(struct offcpu *o);
 void offcpu_free(struct offcpu *o);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside capture: its events opened on each place, with rings. */
-#ifndef KYMO_LIVE_CAPTURE_OPEN_H
-#define KYMO_LIVE_CAPTURE_OPEN_H
+#pragma once
 
 #include "live/capture/capture.h"
 
@@ -22,5 +21,3 @@ int capture_open_all(struct capture *c, struct err *e);
  * others are an error, and so are precise samples where there are none (:p, :pp, :ppp, not :P).
  */
 int capture_probe(struct spec_list *l, const struct capture_opts *o, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A perf ring buffer: what the kernel has put in, handed on in place. */
-#ifndef KYMO_LIVE_CAPTURE_RING_H
-#define KYMO_LIVE_CAPTURE_RING_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -70,5 +69,3 @@ struct side_rings {
 /* Of a process (-1: all); a: what else is wanted. After a failure those opened are there. */
 int side_rings_open(struct side_rings *s, struct perf_event_attr a, pid_t pid, struct err *e);
 void side_rings_close(struct side_rings *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of samples that are made here, as the kernel would have written them. */
-#ifndef KYMO_LIVE_CAPTURE_SAMPLE_H
-#define KYMO_LIVE_CAPTURE_SAMPLE_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ static inline size_t sample_end(uint8_t *start, const uint8_t *p, uint16_t misc)
 	memcpy(start, &h, sizeof(h));
 	return h.size;
 }
-
-#endif

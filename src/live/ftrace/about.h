@@ -3,8 +3,7 @@
  * What a trace.dat holds besides pages: formats, kernel symbols, names of tasks,
  * statistics of the buffers. Read before the instances go.
  */
-#ifndef KYMO_LIVE_FTRACE_ABOUT_H
-#define KYMO_LIVE_FTRACE_ABOUT_H
+#pragma once
 
 #include "base/err.h"
 #include "live/ftrace/ftrace.h"
@@ -20,5 +19,3 @@ char *ftrace_clock(const char *dir);
 char *ftrace_date(const struct ftrace *f, const char *clock);
 /* TEXT at the end of a line "NAME: TEXT" of a statistics file, as a number; 0 when missing. */
 uint64_t ftrace_stat_number(const char *text, const char *name);
-
-#endif

@@ -3,8 +3,7 @@
  * Raw pages of trace buffers into files, one thread a CPU, by splice: they are not
  * copied through user space.
  */
-#ifndef KYMO_LIVE_FTRACE_CAPTURE_H
-#define KYMO_LIVE_FTRACE_CAPTURE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ uint32_t ftrace_page_size(const char *dir);
  * left out when they are saved, have own_inside set.
  */
 int ftrace_own_exclude(struct ftrace *f, const struct ftrace_capture *c, struct err *e);
-
-#endif

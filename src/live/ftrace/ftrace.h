@@ -8,8 +8,7 @@
  * mmiotrace ...) are set in the top instance, whose settings come back afterwards.
  * ftrace_enabled is never written.
  */
-#ifndef KYMO_LIVE_FTRACE_FTRACE_H
-#define KYMO_LIVE_FTRACE_FTRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -132,5 +131,3 @@ int ftrace_blk_devices(struct ftrace *f, struct err *e);
 bool ftrace_has(const struct ftrace_buffer *b, const char *name);
 /* Adds a buffer to f and makes its instance; a tracer that the kernel has not is refused. */
 int ftrace_open_buffer(struct ftrace *f, struct ftrace_buffer_opt *o, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that tracers are for, and what is to happen when some of them are called. */
-#ifndef KYMO_LIVE_FTRACE_FUNCTIONS_H
-#define KYMO_LIVE_FTRACE_FUNCTIONS_H
+#pragma once
 
 #include "live/ftrace/ftrace.h"
 
@@ -18,5 +17,3 @@ int ftrace_no_function(const char *root, const char *name, struct err *e);
 /* FUNC:traceoff:3 and other commands: whether they can be, and setting them. */
 int ftrace_check_commands(const struct ftrace *f, const struct ftrace_buffer *b, struct err *e);
 int ftrace_put_commands(struct ftrace *f, const struct ftrace_buffer *b, struct err *e);
-
-#endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What an instance of tracefs traces, as a source that is polled (store/tracedat/live.h). */
-#ifndef KYMO_LIVE_FTRACE_LIVE_H
-#define KYMO_LIVE_FTRACE_LIVE_H
+#pragma once
 
 #include "event/trace.h"
 #include "live/ftrace/ftrace.h"
 
 /* Of the first instance of f, which is open. On failure *ret is untouched. */
 int ftrace_live_open(const struct ftrace *f, struct source **ret, struct err *e);
-
-#endif

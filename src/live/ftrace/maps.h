@@ -5,8 +5,7 @@
  * A command and what it starts is followed while it runs, by perf's records of mappings; of
  * processes that run already /proc tells, at the end, or at the beginning if they are gone by then.
  */
-#ifndef KYMO_LIVE_FTRACE_MAPS_H
-#define KYMO_LIVE_FTRACE_MAPS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -22,5 +21,3 @@ void ftrace_maps_poll(struct ftrace_maps *m);
 /* At the end: each process as trace.dat has it. They live as long as m. */
 char *const *ftrace_maps_texts(struct ftrace_maps *m, size_t *n);
 void ftrace_maps_close(struct ftrace_maps *m); /* NULL is fine */
-
-#endif

@@ -3,8 +3,7 @@
  * From a probe's text to what the kernel takes: a definition for each place, with arguments from
  * debug info, from BTF and the calling convention, or as they are.
  */
-#ifndef KYMO_LIVE_PROBE_DEFINE_H
-#define KYMO_LIVE_PROBE_DEFINE_H
+#pragma once
 
 #include "event/probe.h"
 #include "live/probe/target.h"
@@ -40,5 +39,3 @@ int probe_points(const struct probe_target *t, const struct probe_text *p, dwarf
 int probe_args(const struct probe_target *t, const struct probe_text *p,
 	       const struct dwarf_point *point, const char *symbol, bool at_entry, struct arena *a,
 	       struct probe_defs *notes, struct strbuf *out, struct err *e);
-
-#endif

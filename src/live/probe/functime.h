@@ -3,8 +3,7 @@
  * Timing a kernel function with BPF programs at its entry and exit (fentry, fexit): cheaper than
  * probes, nothing is trapped or sent. Needs BTF and trampolines; whoever gets an error uses probes.
  */
-#ifndef KYMO_LIVE_PROBE_FUNCTIME_H
-#define KYMO_LIVE_PROBE_FUNCTIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ uint64_t functime_missed(const struct functime *t);
 /* " count=4096 pos=0x0": the arguments by name and type. */
 void functime_args(const struct functime *t, const struct functime_slow *s, struct strbuf *out);
 void functime_close(struct functime *t); /* NULL is fine */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Between bpf/time.bpf.c and live/probe/functime.c: what the kernel sums up of timed calls. */
-#ifndef KYMO_LIVE_FUNCTIME_ABI_H
-#define KYMO_LIVE_FUNCTIME_ABI_H
+#pragma once
 
 #ifndef __bpf__
 #	include <linux/types.h>
@@ -28,5 +27,3 @@ struct functime_cpu {
 	__u32 n_slow, least; /* how many there are, and which took least */
 	struct functime_slow slow[FUNCTIME_SLOW];
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Definitions of probes that were kept (sym/find/keptprobes.h), for the same file again. */
-#ifndef KYMO_LIVE_PROBE_KEPT_H
-#define KYMO_LIVE_PROBE_KEPT_H
+#pragma once
 
 #include "live/probe/define.h"
 #include "sym/find/keptprobes.h"
@@ -20,5 +19,3 @@ void probe_kept_define(const struct kept_probe *k, const struct probe_target *t,
 		       struct probe_defs *ret);
 /* Is it called so: EVENT or GROUP:EVENT, patterns too? */
 bool probe_kept_named(const struct kept_probe *k, const char *group, const char *event);
-
-#endif

@@ -4,8 +4,7 @@
  * types. A program's debug info is its own, in a file, or from debuginfod. The kernel's BTF says
  * what parameters are; with a vmlinux that has debug info, any line will do.
  */
-#ifndef KYMO_LIVE_PROBE_TARGET_H
-#define KYMO_LIVE_PROBE_TARGET_H
+#pragma once
 
 #include "kern/btf_types.h"
 #include "live/probe/type.h"
@@ -77,5 +76,3 @@ int probe_target_kernel(const struct probe_target_opts *o, struct probe_target *
 void probe_target_read(struct probe_target *t, const struct probe_target_opts *o);
 /* An address of the kernel's data as "name+offset". */
 bool probe_target_data(const struct probe_target *t, uint64_t addr, struct strbuf *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Types for probes, from debug info or BTF, and the way from a variable and its fields to what
  * the kernel takes: sk->__sk_common.skc_state becomes "+18(%di):x8". */
-#ifndef KYMO_LIVE_PROBE_TYPE_H
-#define KYMO_LIVE_PROBE_TYPE_H
+#pragma once
 
 #include "base/err.h"
 #include "base/str.h"
@@ -33,5 +32,3 @@ const char *probe_register(uint16_t machine, unsigned reg);
 int probe_fetch(const struct btf_types *btf, const struct probe_syntax *sx,
 		const struct probe_arg *arg, const char *var, const struct dwarf_fetch *at,
 		struct probe_type type, struct strbuf *out, struct err *e);
-
-#endif

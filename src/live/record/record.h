@@ -9,8 +9,7 @@
  *
  * Bytes of a ring go to the file unread, where nobody has asked to look at them.
  */
-#ifndef KYMO_LIVE_RECORD_RECORD_H
-#define KYMO_LIVE_RECORD_RECORD_H
+#pragma once
 
 #include <pthread.h>
 
@@ -189,5 +188,3 @@ enum record_wakeup {
 __attribute__((format(printf, 3, 4))) void record_note(const struct recording *r, bool urgent,
 						       const char *fmt, ...);
 int record_enable(struct recording *r, struct err *e);
-
-#endif

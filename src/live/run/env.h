@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the running kernel tells the compiler of the tracing language. */
-#ifndef KYMO_LIVE_RUN_ENV_H
-#define KYMO_LIVE_RUN_ENV_H
+#pragma once
 
 #include "kern/btf_types.h"
 #include "lang/lang.h"
@@ -76,5 +75,3 @@ void run_usdt_free(struct run_usdt *list, size_t n);
 /* Numbers of software and hardware events; -1: no such event. */
 int run_software(const char *name);
 int run_hardware(const char *name);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Nothing stays attached when it is closed, or when the process dies.
  */
-#ifndef KYMO_LIVE_RUN_RUN_H
-#define KYMO_LIVE_RUN_RUN_H
+#pragma once
 
 #include "lang/out.h"
 #include "live/run/env.h"
@@ -77,5 +76,3 @@ struct walker *run_walker_loaded(struct run_walker *r);
 struct walker *run_walker_end(struct run_walker *r, struct err *why);
 /* It was not needed. NULL is fine. */
 void run_walker_cancel(struct run_walker *r);
-
-#endif

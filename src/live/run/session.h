@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of a running session share. */
-#ifndef KYMO_LIVE_RUN_SESSION_H
-#define KYMO_LIVE_RUN_SESSION_H
+#pragma once
 
 #include <pthread.h>
 
@@ -191,5 +190,3 @@ void run_code_walker(struct arena *a, const struct walker_function *f, struct la
 void run_code_state(struct arena *a, int map, uint32_t own, struct lang_code *c);
 /* Another program runs in its place, once it is in that map. */
 void run_code_give_way(struct arena *a, int map, struct lang_code *c);
-
-#endif

@@ -3,8 +3,7 @@
  * Tracepoints beside system calls (kymo trace -e 'sched:*'): found by pattern, and their records
  * in the kernel's words.
  */
-#ifndef KYMO_LIVE_TRACE_POINTS_H
-#define KYMO_LIVE_TRACE_POINTS_H
+#pragma once
 
 #include "base/map.h"
 #include "base/str.h"
@@ -27,5 +26,3 @@ uint32_t trace_points_size(const struct event_type *t);
 const char *trace_points_text(const struct trace_points *p, const struct trace_record *r,
 			      const void *raw, struct strbuf *b);
 void trace_points_free(struct trace_points *p);
-
-#endif

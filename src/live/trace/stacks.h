@@ -7,8 +7,7 @@
  * are gone have names; its event never happens, and its walker makes the stacks for the
  * tracer's programs. Call and stack have thread and time in common.
  */
-#ifndef KYMO_LIVE_TRACE_STACKS_H
-#define KYMO_LIVE_TRACE_STACKS_H
+#pragma once
 
 #include "base/map.h"
 #include "base/str.h"
@@ -52,5 +51,3 @@ void trace_stacks_name(struct trace_stacks *s, uint32_t pid, uint64_t time, uint
 /* Forget the stacks: all calls that they belong to were shown. */
 void trace_stacks_forget(struct trace_stacks *s);
 void trace_stacks_close(struct trace_stacks *s);
-
-#endif

@@ -14,8 +14,7 @@
  * Nothing stays attached when it is closed, or when the process dies. Needs BTF,
  * Linux 5.17 and the right to load BPF programs; tracer_open() says what is missing.
  */
-#ifndef KYMO_LIVE_TRACE_TRACER_H
-#define KYMO_LIVE_TRACE_TRACER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ uint32_t tracer_struct(const struct tracer_structs *s, bool is32, const char *ca
 /* What must be read of a call's arguments. structs may be NULL. */
 void tracer_plan(enum syscall_abi abi, int nr, const struct tracer_structs *structs, bool paths,
 		 struct trace_plan *ret);
-
-#endif

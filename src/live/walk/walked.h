@@ -5,8 +5,7 @@
  * summed by it, too. Tracepoints and probes keep the kernel's samples, and get the user's part of
  * their chains (struct walked_hits).
  */
-#ifndef KYMO_LIVE_WALK_WALKED_H
-#define KYMO_LIVE_WALK_WALKED_H
+#pragma once
 
 #include "base/map.h"
 #include "base/str.h"
@@ -137,5 +136,3 @@ void walked_close(struct walked *w);
 void walked_stats(const struct walked *w, struct walker_stats *ret);
 /* Share of user stacks that reached the bottom, in %; 100 when there were none. */
 double walked_whole(const struct walker_stats *s);
-
-#endif

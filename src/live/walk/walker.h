@@ -12,8 +12,7 @@
  * Linux 5.17 (bpf_loop), BTF and the right to load BPF programs; walker_open() says what is
  * missing.
  */
-#ifndef KYMO_LIVE_WALK_WALKER_H
-#define KYMO_LIVE_WALK_WALKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -234,5 +233,3 @@ struct walker_stats {
 	uint64_t off_lost_ends;			/* waits whose end the kernel did not tell */
 };
 void walker_stats(const struct walker *w, struct walker_stats *ret);
-
-#endif

@@ -7,8 +7,7 @@
  * All but the process hash is memory that user space writes; a process's list is never changed in
  * place: a new one is written, then the hash entry changes.
  */
-#ifndef KYMO_LIVE_WALKER_ABI_H
-#define KYMO_LIVE_WALKER_ABI_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -189,5 +188,3 @@ static inline __u64 walk_mix(__u64 h, __u64 v)
 struct walk_regs {
 	__u64 r[33];
 };
-
-#endif

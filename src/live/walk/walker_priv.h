@@ -15,8 +15,7 @@
  *
  * Everything in struct walker is under lock but what says otherwise.
  */
-#ifndef KYMO_LIVE_WALK_WALKER_PRIV_H
-#define KYMO_LIVE_WALK_WALKER_PRIV_H
+#pragma once
 
 #include <pthread.h>
 #include <sys/stat.h>
@@ -310,5 +309,3 @@ int walker_ring_open(struct walker *w, struct err *e);
 /* A record as callers get it, counted in the statistics. */
 void walker_sample_from(struct walker *w, const struct walk_sample *s, const uint64_t *chain,
 			struct walker_sample *ret);
-
-#endif

@@ -3,8 +3,7 @@
  * The perf.data file format: what linux/perf_event.h does not say, because it
  * is perf's own. Shared by the reader and the writer.
  */
-#ifndef KYMO_STORE_PERFDATA_ABI_H
-#define KYMO_STORE_PERFDATA_ABI_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -140,5 +139,3 @@ struct perfdata_event_header {
 	uint32_t type;
 	uint16_t misc, size;
 };
-
-#endif

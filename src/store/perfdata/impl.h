@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the perf.data reader: what its files share. Not for others. */
-#ifndef KYMO_STORE_PERFDATA_IMPL_H
-#define KYMO_STORE_PERFDATA_IMPL_H
+#pragma once
 
 #include <byteswap.h>
 #include <string.h>
@@ -343,5 +342,3 @@ int unzip_record(struct perfdata *pd, const uint8_t *data, size_t size, uint32_t
 void unzip_free(struct perfdata *pd);
 
 __attribute__((format(printf, 2, 3))) void perfdata_note(struct perfdata *pd, const char *fmt, ...);
-
-#endif

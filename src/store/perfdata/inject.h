@@ -4,8 +4,7 @@
  * byte for byte what it was but for that list; a stream gets it as records before the first
  * that tells of anything.
  */
-#ifndef KYMO_STORE_PERFDATA_INJECT_H
-#define KYMO_STORE_PERFDATA_INJECT_H
+#pragma once
 
 #include "base/str.h"
 #include "event/trace.h"
@@ -40,5 +39,3 @@ struct perfdata_merged {
  */
 int perfdata_merge(struct source *s, const struct strbuf *entries, const char *output,
 		   struct perfdata_merged *ret, struct err *e);
-
-#endif

@@ -6,8 +6,7 @@
  * The text is kallsyms', by address. A line "ffffffff81000000 - -" says that nothing has a
  * name from there on, so that what a function is followed by need not be named.
  */
-#ifndef KYMO_STORE_PERFDATA_KALLSYMS_H
-#define KYMO_STORE_PERFDATA_KALLSYMS_H
+#pragma once
 
 #include "base/str.h"
 
@@ -16,5 +15,3 @@ void perfdata_kallsyms_pack(const char *text, size_t n, struct strbuf *ret);
 
 /* The text of a section of any form, into ret; swap: of the other byte order. -EINVAL, -ENOTSUP. */
 int perfdata_kallsyms_unpack(const uint8_t *data, size_t n, bool swap, struct strbuf *ret);
-
-#endif

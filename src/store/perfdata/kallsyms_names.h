@@ -8,8 +8,7 @@
  * those that were packed with it could not be read any more. Another one needs a packing of its
  * own.
  */
-#ifndef KYMO_STORE_PERFDATA_KALLSYMS_NAMES_H
-#define KYMO_STORE_PERFDATA_KALLSYMS_NAMES_H
+#pragma once
 
 /* clang-format off */
 static const char perfdata_kallsyms_names[] =
@@ -194,5 +193,3 @@ static const char perfdata_kallsyms_names[] =
 	"__x86_indirect_thunk_rax __x86_indirect_thunk_r10 start_kernel __pfx_clear_bss "
 	"x86_64_start_kernel ";
 /* clang-format on */
-
-#endif

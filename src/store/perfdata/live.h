@@ -3,8 +3,7 @@
  * perf records as they come out of the kernel's rings, decoded by the same code as files: a source
  * that is polled.
  */
-#ifndef KYMO_STORE_PERFDATA_LIVE_H
-#define KYMO_STORE_PERFDATA_LIVE_H
+#pragma once
 
 #include "event/trace.h"
 #include "store/perfdata/write.h"
@@ -25,5 +24,3 @@ perfdata_live_put_fn perfdata_live_put; /* to: the source */
 
 /* When the last change of tasks was. */
 uint64_t perfdata_live_time(const struct source *s);
-
-#endif

@@ -8,8 +8,7 @@
  * what remains, a cut or damaged file gives what it has and says so in
  * trace->losses.
  */
-#ifndef KYMO_STORE_PERFDATA_PERFDATA_H
-#define KYMO_STORE_PERFDATA_PERFDATA_H
+#pragma once
 
 #include "base/str.h"
 #include "event/trace.h"
@@ -91,5 +90,3 @@ void perfdata_cgroup_namespace(const struct source *s, int32_t tid, uint64_t tim
 			       uint64_t *ino);
 /* The socket a CPU sits in; -1 when not recorded. */
 int perfdata_socket(const struct source *s, uint32_t cpu);
-
-#endif

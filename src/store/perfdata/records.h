@@ -2,8 +2,7 @@
 /*
  * The records of perf.data as they lie in memory, and as text.
  */
-#ifndef KYMO_STORE_PERFDATA_RECORDS_H
-#define KYMO_STORE_PERFDATA_RECORDS_H
+#pragma once
 
 #include "base/str.h"
 #include "store/perfdata/abi.h"
@@ -110,5 +109,3 @@ void records_text(const struct perfdata_event_header *h, struct strbuf *b);
 const char *records_shape(uint32_t type);
 /* Has it all fields of its shape before those that need not be there? */
 bool records_whole(const struct perfdata_event_header *h);
-
-#endif

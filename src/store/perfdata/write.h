@@ -8,8 +8,7 @@
  * so that such a recording can also be understood; perf finds them through its
  * own table after the data, when the recording is complete.
  */
-#ifndef KYMO_STORE_PERFDATA_WRITE_H
-#define KYMO_STORE_PERFDATA_WRITE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,5 +86,3 @@ double perfdata_write_ratio(const struct perfdata_writer *w);
 void perfdata_write_abandon(struct perfdata_writer *w);
 /* Without finish: closes what is there. */
 void perfdata_write_close(struct perfdata_writer *w);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The writer of perf.data from inside: store/perfdata/write.c begins a recording, _end.c ends it.
  */
-#ifndef KYMO_STORE_PERFDATA_WRITE_IMPL_H
-#define KYMO_STORE_PERFDATA_WRITE_IMPL_H
+#pragma once
 
 #include "base/output.h"
 #include "base/vec.h"
@@ -53,5 +52,3 @@ int writer_put(struct perfdata_writer *w, const void *data, size_t n, struct err
 int writer_flush(struct perfdata_writer *w, struct err *e);
 /* How much room the contents of an early feature take: each begins at a multiple of 4. */
 uint64_t writer_early_room(const struct written_feature *f);
-
-#endif

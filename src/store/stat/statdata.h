@@ -7,8 +7,7 @@
  * STAT_ROUND record ends an interval, or all of it. A THREAD_MAP names the
  * threads, STAT_CONFIG says how counts were to be summed.
  */
-#ifndef KYMO_STORE_STAT_STATDATA_H
-#define KYMO_STORE_STAT_STATDATA_H
+#pragma once
 
 #include "event/count.h"
 #include "event/trace.h"
@@ -89,5 +88,3 @@ void statdata_close(struct statdata *d); /* NULL is fine */
  * it, is an EVENT_COUNTER from the interval's start on. They are no samples: all must be true.
  */
 int statdata_read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
-
-#endif

@@ -12,8 +12,7 @@
  * FOLDED_MAX_LINE bytes or FOLDED_MAX_DEPTH frames. Other control characters and
  * bytes that are not UTF-8 pass through: showing them safely is the view's work.
  */
-#ifndef KYMO_STORE_TEXT_FOLDED_H
-#define KYMO_STORE_TEXT_FOLDED_H
+#pragma once
 
 #include "store/text/text_line.h"
 
@@ -39,5 +38,3 @@ typedef int folded_fn(void *ctx, const struct folded_stack *s, struct err *e);
 /* name is for errors. info may be NULL; `two` is known before the first callback. */
 int folded_read(const char *name, const char *data, size_t n, struct folded_info *info,
 		folded_fn *fn, void *ctx, struct err *e);
-
-#endif

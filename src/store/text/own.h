@@ -11,8 +11,7 @@
  *
  * Frames and stacks are kept once each; texts are copied.
  */
-#ifndef KYMO_STORE_TEXT_OWN_H
-#define KYMO_STORE_TEXT_OWN_H
+#pragma once
 
 #include "event/trace.h"
 #include "store/text/text_line.h"
@@ -73,5 +72,3 @@ struct source *own_source(struct own *o);
 typedef int text_source_fn(const char *name, const char *data, size_t n, struct source **ret,
 			   struct err *e);
 text_source_fn folded_source, script_text_source, pprof_source;
-
-#endif

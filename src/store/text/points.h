@@ -8,8 +8,7 @@
  * with # are skipped. The text is untrusted: what is no such line is refused
  * with its number.
  */
-#ifndef KYMO_STORE_TEXT_POINTS_H
-#define KYMO_STORE_TEXT_POINTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ struct points_line {
 typedef int points_fn(void *ctx, const struct points_line *l, struct err *e);
 int points_read(const char *name, const char *data, size_t n, points_fn *fn, void *ctx,
 		struct err *e);
-
-#endif

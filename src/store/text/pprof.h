@@ -6,8 +6,7 @@
  * something else is checked then. Samples are read one by one. The file is untrusted; a message
  * that runs beyond its end, a string or an id that is not there are refused.
  */
-#ifndef KYMO_STORE_TEXT_PPROF_H
-#define KYMO_STORE_TEXT_PPROF_H
+#pragma once
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -69,5 +68,3 @@ void pprof_close(struct pprof *p);
 
 /* Sample i into *s, whose vector is used again and again, and is the caller's to free. */
 int pprof_sample(const struct pprof *p, size_t i, struct pprof_sample *s, struct err *e);
-
-#endif

@@ -17,8 +17,7 @@
  * number: a line that is none of these, a count that is too large, a NUL byte, more
  * than FOLDED_MAX_LINE bytes or FOLDED_MAX_DEPTH frames.
  */
-#ifndef KYMO_STORE_TEXT_SCRIPT_TEXT_H
-#define KYMO_STORE_TEXT_SCRIPT_TEXT_H
+#pragma once
 
 #include "store/text/text_line.h"
 
@@ -66,5 +65,3 @@ bool script_text_frame(const char *s, size_t n, struct script_frame *ret);
 
 /* "file.c:12", as perf script -F +srcline puts it below a frame. */
 bool script_text_is_position(const char *s, size_t n);
-
-#endif

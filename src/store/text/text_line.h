@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts that are in memory, as their readers need them: parts, and lines. */
-#ifndef KYMO_STORE_TEXT_TEXT_LINE_H
-#define KYMO_STORE_TEXT_TEXT_LINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ static inline bool text_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers that stand in trace.dat files. */
-#ifndef KYMO_STORE_TRACEDAT_ABI_H
-#define KYMO_STORE_TRACEDAT_ABI_H
+#pragma once
 
 #include <stdint.h>
 
@@ -47,5 +46,3 @@ struct tracedat_section {
 	uint64_t size;	      /* of what follows */
 };
 #define TRACEDAT_COMPRESSED 1u
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of the trace.dat reader share. */
-#ifndef KYMO_STORE_TRACEDAT_IMPL_H
-#define KYMO_STORE_TRACEDAT_IMPL_H
+#pragma once
 
 #include <string.h>
 
@@ -102,5 +101,3 @@ static inline struct reader *reader_of(const struct source *s)
 {
 	return s->impl;
 }
-
-#endif

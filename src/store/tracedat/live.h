@@ -4,8 +4,7 @@
  * source that is polled, with the same code as files have. Records of the kernel's own making, such
  * as stacks, are events of their own; one that no format describes is EVENT_OTHER.
  */
-#ifndef KYMO_STORE_TRACEDAT_LIVE_H
-#define KYMO_STORE_TRACEDAT_LIVE_H
+#pragma once
 
 #include "store/tracedat/tracedat.h"
 #include "store/tracedat/write.h"
@@ -23,5 +22,3 @@ int tracedat_live_open(struct tracedat_out *parts, const struct tracedat_live_cp
 		       uint32_t page_size, struct source **ret, struct err *e);
 /* The stamp of the newest record that has come, be it handed out yet or not; 0: none has. */
 uint64_t tracedat_live_newest(const struct source *s);
-
-#endif

@@ -3,8 +3,7 @@
  * The bytes of a trace.dat, for who looks at the file and not at the trace: it is
  * also read where it was cut or damaged so that there is no trace to be had.
  */
-#ifndef KYMO_STORE_TRACEDAT_RAW_H
-#define KYMO_STORE_TRACEDAT_RAW_H
+#pragma once
 
 #include "event/trace.h"
 
@@ -30,5 +29,3 @@ struct cut tracedat_raw_rest(const struct source *s);
 struct cut tracedat_raw_at(const struct source *s, uint64_t offset);
 /* What a section of version 7 holds, unpacked when need be; bad when it makes no sense. */
 struct cut tracedat_raw_section(const struct source *s, uint64_t offset, uint16_t want);
-
-#endif

@@ -6,8 +6,7 @@
  * each with the time since the one before. Pages are untrusted: a record that does
  * not fit its page ends the page, and is counted.
  */
-#ifndef KYMO_STORE_TRACEDAT_RINGBUF_H
-#define KYMO_STORE_TRACEDAT_RINGBUF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ struct ringbuf {
 bool ringbuf_start(struct ringbuf *r, const uint8_t *page, size_t size);
 /* False at the end of the page. */
 bool ringbuf_next(struct ringbuf *r, struct ringbuf_record *ret);
-
-#endif

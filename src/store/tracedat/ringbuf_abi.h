@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The head of a record in the kernel's trace ring buffer: 5 bits of type, 27 of time. */
-#ifndef KYMO_STORE_RINGBUF_ABI_H
-#define KYMO_STORE_RINGBUF_ABI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ static inline uint32_t ringbuf_join(uint32_t type, uint32_t delta)
 	delta &= RINGBUF_DELTA_MASK;
 	return RINGBUF_BIG_ENDIAN ? type << RINGBUF_DELTA_BITS | delta : delta << 5 | type;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records into pages of the kernel's layout, for parts of a recording. */
-#ifndef KYMO_STORE_TRACEDAT_RINGBUF_WRITE_H
-#define KYMO_STORE_TRACEDAT_RINGBUF_WRITE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ int ringbuf_writer_end(struct ringbuf_writer *w);
  */
 size_t ringbuf_blank(const struct ringbuf_layout *l, uint8_t *page, size_t size, const pid_t *tids,
 		     size_t n);
-
-#endif

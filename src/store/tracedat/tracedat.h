@@ -12,8 +12,7 @@
  * from and the time they themselves took. Where all events are asked for, records of stacks
  * follow the sample that has them, and those without a format are there, as EVENT_OTHER.
  */
-#ifndef KYMO_STORE_TRACEDAT_TRACEDAT_H
-#define KYMO_STORE_TRACEDAT_TRACEDAT_H
+#pragma once
 
 #include "event/trace.h"
 #include "store/tracedat/ringbuf.h"
@@ -102,5 +101,3 @@ bool tracedat_in_ns(const struct tracedat *t);
 
 /* A print format without the kernel's functions that report prints by what they are given. */
 const char *tracedat_print_fmt(struct arena *a, const char *fmt);
-
-#endif

@@ -6,8 +6,7 @@
  * else is texts of the kernel's own. The file is made under another name and takes
  * its place when it is whole.
  */
-#ifndef KYMO_STORE_TRACEDAT_WRITE_H
-#define KYMO_STORE_TRACEDAT_WRITE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ const char *tracedat_best_packing(void);
 
 int tracedat_write(const char *path, const struct tracedat_out *o, struct err *e);
 void tracedat_out_free(struct tracedat_out *o); /* the texts */
-
-#endif

@@ -5,8 +5,7 @@
  * The kernel writes its breakpoint wherever it is told to: between two bytes of an instruction it
  * breaks the program. What it costs depends on the instruction.
  */
-#ifndef KYMO_SYM_DISASM_CODE_H
-#define KYMO_SYM_DISASM_CODE_H
+#pragma once
 
 #include "sym/elf/symtab.h"
 
@@ -35,5 +34,3 @@ struct code_led {
  */
 uint64_t code_entry(const struct elf *elf, const struct symtab_sym *s, struct code_led *led);
 void code_led_free(struct code_led *led);
-
-#endif

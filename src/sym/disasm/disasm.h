@@ -5,8 +5,7 @@
  * Bytes that are no instruction come as "(bad)", one at a time, on ARM as ".inst" and
  * the word, so that a listing always covers what was asked for.
  */
-#ifndef KYMO_SYM_DISASM_DISASM_H
-#define KYMO_SYM_DISASM_DISASM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -57,5 +56,3 @@ struct disasm_vex {
 
 /* False when the n bytes do not begin with such an instruction. */
 bool disasm_vex(const uint8_t *p, size_t n, bool intel, struct disasm_vex *ret);
-
-#endif

@@ -5,8 +5,7 @@
  * modules and every patched instruction too). After another boot the kernel lies
  * elsewhere; that is found out and allowed for.
  */
-#ifndef KYMO_SYM_DISASM_KCODE_H
-#define KYMO_SYM_DISASM_KCODE_H
+#pragma once
 
 #include "base/tar.h"
 #include "sym/elf/elf.h"
@@ -41,4 +40,3 @@ void kcode_close(struct kcode *k); /* NULL is fine */
 
 /* Up to n bytes at an address of the recorded kernel. How many, or -errno. */
 int kcode_read(const struct kcode *k, uint64_t addr, uint8_t *buf, size_t n, struct err *e);
-#endif

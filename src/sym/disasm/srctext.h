@@ -6,8 +6,7 @@
  * read. A file that is newer than the program is still shown; its age can be
  * asked for.
  */
-#ifndef KYMO_SYM_DISASM_SRCTEXT_H
-#define KYMO_SYM_DISASM_SRCTEXT_H
+#pragma once
 
 #include "base/map.h"
 #include "base/tar.h"
@@ -40,5 +39,3 @@ const char *srctext_line(struct srctext *s, const char *file, uint32_t line, siz
 /* Where the file was found; NULL when it was not. */
 const char *srctext_path(struct srctext *s, const char *file);
 void srctext_free(struct srctext *s);
-
-#endif

@@ -4,8 +4,7 @@
  * For questions about variables and types, which need no speed. Only the
  * dwarf_*.c files include this.
  */
-#ifndef KYMO_SYM_DWARF_DIE_H
-#define KYMO_SYM_DWARF_DIE_H
+#pragma once
 
 #include "sym/dwarf/int.h"
 #include "sym/dwarf/probe.h"
@@ -96,5 +95,3 @@ struct dwarf_names {
 void dwarf_names_open(const struct dwarf *d, const char *name, struct dwarf_names *ret);
 bool dwarf_names_may_have(const struct dwarf_names *n, const struct unit *u);
 void dwarf_names_close(struct dwarf_names *n);
-
-#endif

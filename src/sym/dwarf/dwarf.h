@@ -12,8 +12,7 @@
  * (.dwo files and .dwp packages). The bytes are untrusted: a damaged unit has no answers, or fewer,
  * and never costs more than its size allows.
  */
-#ifndef KYMO_SYM_DWARF_DWARF_H
-#define KYMO_SYM_DWARF_DWARF_H
+#pragma once
 
 #include "sym/elf/elf.h"
 
@@ -65,5 +64,3 @@ unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, bool with_lines, struct d
 		      unsigned max);
 /* [*lo, *hi), which the address is in, is narrowed to those that have the same names. */
 void dwarf_span(struct dwarf *d, uint64_t vaddr, uint64_t *lo, uint64_t *hi);
-
-#endif

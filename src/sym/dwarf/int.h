@@ -6,8 +6,7 @@
  * unit_prepare(); unit.lock guards the making of that unit's index and lines.
  * A thread that holds a unit's lock may take the dwarf's, never the reverse.
  */
-#ifndef KYMO_SYM_DWARF_INT_H
-#define KYMO_SYM_DWARF_INT_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -379,5 +378,3 @@ const char *dwarf_line_file(struct lines *l, uint64_t file);
 
 /* sym/dwarf/split.c: the unit that has the entries: u itself, or the split one of a skeleton. */
 struct unit *dwarf_split_unit(struct unit *u);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations of DWARF expressions, which say where variables and frames are. */
-#ifndef KYMO_SYM_DWARF_OP_H
-#define KYMO_SYM_DWARF_OP_H
+#pragma once
 
 #include "base/bytes.h"
 
@@ -87,5 +86,3 @@ static inline bool dwarf_op_constant(struct bytes *b, uint8_t op, uint64_t *ret)
 	default: return false;
 	}
 }
-
-#endif

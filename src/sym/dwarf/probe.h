@@ -5,8 +5,7 @@
  *
  * One thread at a time. The texts live as long as the dwarf.
  */
-#ifndef KYMO_SYM_DWARF_PROBE_H
-#define KYMO_SYM_DWARF_PROBE_H
+#pragma once
 
 #include "base/str.h"
 #include "sym/dwarf/dwarf.h"
@@ -141,5 +140,3 @@ struct dwarf_member {
 bool dwarf_member(struct dwarf_die type, const char *name, struct dwarf_member *ret);
 /* Every member's name, for what was probably meant. */
 void dwarf_members(struct dwarf_die type, void (*fn)(void *ctx, const char *name), void *ctx);
-
-#endif

@@ -4,8 +4,7 @@
  * .eh_frame and yet none for its own functions: the C library's start-up code always
  * brings some along.
  */
-#ifndef KYMO_SYM_ELF_COVER_H
-#define KYMO_SYM_ELF_COVER_H
+#pragma once
 
 #include "sym/elf/elf.h"
 #include "sym/unwind/ehframe.h"
@@ -18,5 +17,3 @@ struct cover {
 
 /* -ENODATA when there is no function or no table. */
 int cover_measure(const struct ehframe *f, const struct elf *e, struct cover *ret);
-
-#endif

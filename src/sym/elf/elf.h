@@ -9,8 +9,7 @@
  *
  * A handle does not change after it was opened; threads may share it.
  */
-#ifndef KYMO_SYM_ELF_ELF_H
-#define KYMO_SYM_ELF_ELF_H
+#pragma once
 
 #include <elf.h>
 
@@ -163,5 +162,3 @@ static inline uint64_t elf_u64(const struct elf *e, const void *p)
 	((e)->is64 ? ELF_FIELD_OF(e, p, Elf64_##type, field) \
 		   : ELF_FIELD_OF(e, p, Elf32_##type, field))
 #define ELF_SIZE(e, type) ((e)->is64 ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
-
-#endif

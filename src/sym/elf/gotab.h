@@ -3,8 +3,7 @@
  * Go's own table of functions (.gopclntab), which its runtime goes by: Go 1.18 and later, 64-bit
  * and in this machine's byte order. What makes no sense is not followed.
  */
-#ifndef KYMO_SYM_ELF_GOTAB_H
-#define KYMO_SYM_ELF_GOTAB_H
+#pragma once
 
 #include "base/bytes.h"
 
@@ -67,5 +66,3 @@ static inline const char *gotab_name(const struct gotab *g, size_t description)
 		return NULL;
 	return (const char *)g->data + name;
 }
-
-#endif

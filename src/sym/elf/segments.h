@@ -3,8 +3,7 @@
  * Overlapping address ranges made flat: neighbouring segments, each with the
  * one range that counts there, found by binary search.
  */
-#ifndef KYMO_SYM_ELF_SEGMENTS_H
-#define KYMO_SYM_ELF_SEGMENTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ struct segments segments_flatten(const struct interval *list, size_t n);
 uint32_t segments_find(const struct segments *s, uint64_t addr);
 /* The same; [*lo, *hi), which the address is in, is narrowed to what has the same answer. */
 uint32_t segments_span(const struct segments *s, uint64_t addr, uint64_t *lo, uint64_t *hi);
-
-#endif

@@ -8,8 +8,7 @@
  * Names are as they stand in the ELF files, mangled, and point into them: these must outlive the
  * table. It does not change after it was loaded; threads may share it.
  */
-#ifndef KYMO_SYM_ELF_SYMTAB_H
-#define KYMO_SYM_ELF_SYMTAB_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -74,5 +73,3 @@ bool symtab_add_go(struct symtab *t, const struct elf *file);
 
 /* PLT entries as symbols; needs relocations and section headers. Called by symtab_load. */
 void symtab_add_plt(struct symtab *t, const struct elf *file);
-
-#endif

@@ -3,8 +3,7 @@
  * Static probes in programs (USDT, SystemTap's sdt.h): notes that say where
  * each is, under which name, and where its arguments are kept.
  */
-#ifndef KYMO_SYM_ELF_USDT_H
-#define KYMO_SYM_ELF_USDT_H
+#pragma once
 
 #include "base/str.h"
 #include "sym/elf/elf.h"
@@ -32,5 +31,3 @@ struct usdt_arg {
 int usdt_arg_next(const char **text, uint16_t machine, struct usdt_arg *ret);
 /* " arg1=%ax:s32 arg2=..." for a uprobe; those that cannot be fetched are left out. */
 void usdt_args_text(const struct usdt_probe *p, uint16_t machine, struct strbuf *out);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * Unpacked into ~/.debug it serves perf too, and what perf archive packs is read as well.
  */
-#ifndef KYMO_SYM_FIND_ARCHIVE_H
-#define KYMO_SYM_FIND_ARCHIVE_H
+#pragma once
 
 #include "base/str.h"
 #include "base/tar.h"
@@ -32,5 +31,3 @@ void archive_folder(struct strbuf *b, const char *path, const struct build_id *i
 void archive_link(struct strbuf *b, const struct build_id *id);
 /* "kymo/files/PATH". False when the path cannot stand in an archive. */
 bool archive_file(struct strbuf *b, const char *path);
-
-#endif

@@ -15,8 +15,7 @@
  * are written beside their place and renamed, so a reader sees all or nothing;
  * a damaged or older index is ignored, and written anew.
  */
-#ifndef KYMO_SYM_FIND_CACHE_H
-#define KYMO_SYM_FIND_CACHE_H
+#pragma once
 
 #include "sym/elf/elf.h"
 
@@ -69,5 +68,3 @@ int cache_remove(int cache, const struct build_id *id);
 uint64_t cache_trim(int cache, uint64_t limit, bool force);
 /* Bytes of all that is there. */
 uint64_t cache_size(int cache);
-
-#endif

@@ -7,8 +7,7 @@
  * the kernel sets ctime whenever anything of it changes. What another user's file says is used
  * for that very file and no other.
  */
-#ifndef KYMO_SYM_FIND_CACHE_KEY_H
-#define KYMO_SYM_FIND_CACHE_KEY_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -41,5 +40,3 @@ struct recording_id {
 };
 struct cache_key cache_key_recording(const struct recording_id *r, const struct build_id *id,
 				     const char *path);
-
-#endif

@@ -8,8 +8,7 @@
  * Nothing here follows a link below the folder, and names come from archives and
  * recordings that are not trusted: none leads outside.
  */
-#ifndef KYMO_SYM_FIND_DEBUGDIR_H
-#define KYMO_SYM_FIND_DEBUGDIR_H
+#pragma once
 
 #include "base/str.h"
 #include "sym/elf/elf.h"
@@ -48,5 +47,3 @@ int debugdir_remove(int dir, const struct build_id *id, struct err *e);
 /* Each build-id, in order, with the path it was added under. fn's non-zero answer ends it. */
 typedef int debugdir_fn(void *ctx, const struct build_id *id, const char *path);
 int debugdir_each(int dir, debugdir_fn *fn, void *ctx);
-
-#endif

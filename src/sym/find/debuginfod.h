@@ -7,8 +7,7 @@
  * it. One time limit holds for all files together: a server that hangs costs that much, and is left
  * alone by further runs for some minutes. The library itself caches answers and refusals.
  */
-#ifndef KYMO_SYM_FIND_DEBUGINFOD_H
-#define KYMO_SYM_FIND_DEBUGINFOD_H
+#pragma once
 
 #include "sym/elf/elf.h"
 
@@ -46,5 +45,3 @@ int debuginfod_fetch(struct debuginfod *d, enum debuginfod_kind kind, const stru
 /* What was fetched is not what was asked for: it does not stay in the library's folder. */
 void debuginfod_wrong(struct debuginfod *d, enum debuginfod_kind kind, const struct build_id *id);
 struct debuginfod_stats debuginfod_stats(struct debuginfod *d);
-
-#endif

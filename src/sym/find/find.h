@@ -6,8 +6,7 @@
  * or of another day; what counts is the build-id. Where one is given, a file
  * with another one is refused and counted, never used.
  */
-#ifndef KYMO_SYM_FIND_FIND_H
-#define KYMO_SYM_FIND_FIND_H
+#pragma once
 
 #include "base/tar.h"
 #include "sym/dwarf/dwarf.h"
@@ -89,5 +88,3 @@ bool find_ahead(const struct find_opts *o, const struct find_want *w, uint64_t h
 /* Another file that e's debug info refers to: a dwz file, a .dwo, a .dwp. */
 int find_part(const struct find_opts *o, const struct elf *e, const struct dwarf_need *need,
 	      struct elf **ret, struct find_stats *st);
-
-#endif

@@ -10,8 +10,7 @@
  * What was asked for (#), or a static probe of the file (%), and what the kernel is told, a line
  * a place. perf reads and writes the same. An empty file says that there are no static probes.
  */
-#ifndef KYMO_SYM_FIND_KEPTPROBES_H
-#define KYMO_SYM_FIND_KEPTPROBES_H
+#pragma once
 
 #include "base/vec.h"
 #include "sym/elf/elf.h"
@@ -40,5 +39,3 @@ struct kept_probe *kept_probes_add(struct kept_probes *k, const char *spec, bool
 void kept_probes_remove(struct kept_probes *k, size_t i);
 /* The static probes of a file. */
 void kept_probes_scan(struct kept_probes *k, const struct elf *elf, const char *path);
-
-#endif

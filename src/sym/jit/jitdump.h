@@ -8,8 +8,7 @@
  * over; a file cut in the middle (the runtime was killed, or is still writing) gives what it has up
  * to its last whole record.
  */
-#ifndef KYMO_SYM_JIT_JITDUMP_H
-#define KYMO_SYM_JIT_JITDUMP_H
+#pragma once
 
 #include "sym/elf/elf.h"
 
@@ -60,5 +59,3 @@ void jitdump_free(struct jitdump *j);
 /* The source line of an address within it; NULL when not known. */
 const struct jitdump_line *jitdump_line(const struct jitdump *j, const struct jitdump_code *c,
 					uint64_t addr);
-
-#endif

@@ -7,8 +7,7 @@
  * Anybody can write to /tmp, so a file is read only when it is a plain one that
  * belongs to the user of the process or to root. Nonsense is skipped and counted.
  */
-#ifndef KYMO_SYM_JIT_PERFMAP_H
-#define KYMO_SYM_JIT_PERFMAP_H
+#pragma once
 
 #include "base/budget.h"
 #include "sym/elf/segments.h"
@@ -70,5 +69,3 @@ int perfmap_read(struct perfmap *m, int fd, const char *path, struct err *e);
 void perfmap_free(struct perfmap *m);
 
 const struct perfmap_sym *perfmap_find(const struct perfmap *m, uint64_t addr);
-
-#endif

@@ -6,8 +6,7 @@
  * Layout, in this machine's byte order: a header with sizes and a checksum; answers sorted by
  * address; frames; texts, each ended by a NUL. What does not fit counts as absent.
  */
-#ifndef KYMO_SYM_NAMES_ANSWERS_H
-#define KYMO_SYM_NAMES_ANSWERS_H
+#pragma once
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -89,5 +88,3 @@ int answers_write(struct answers_writer *w, int cache, const struct cache_key *k
 		  const struct build_id *id, enum answers_names names, uint32_t sources,
 		  struct err *e);
 void answers_writer_free(struct answers_writer *w);
-
-#endif

@@ -7,8 +7,7 @@
  * files: length, recursion and output are bounded, and what goes over is shown
  * as it is. All functions may be called from any thread.
  */
-#ifndef KYMO_SYM_NAMES_DEMANGLE_H
-#define KYMO_SYM_NAMES_DEMANGLE_H
+#pragma once
 
 #include "base/str.h"
 
@@ -30,5 +29,3 @@ bool demangle_is_written(const char *want);
 
 /* Quick: whether it looks mangled, so that demangle() is worth calling. */
 bool demangle_likely(const char *name);
-
-#endif

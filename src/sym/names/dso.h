@@ -6,8 +6,7 @@
  * Opening is guarded by a lock, and what is opened does not change any more,
  * so several threads may ask one dso at a time.
  */
-#ifndef KYMO_SYM_NAMES_DSO_H
-#define KYMO_SYM_NAMES_DSO_H
+#pragma once
 
 #include <pthread.h>
 
@@ -94,5 +93,3 @@ struct cache_key dso_key(const struct dso *d);
 /* Read a JIT's file again, which grows, if something was missing. Whether it was. Not while others
  * ask. */
 bool dso_refresh(struct dso *d);
-
-#endif

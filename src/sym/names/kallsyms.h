@@ -8,8 +8,7 @@
  *
  * The text is read by parts and not kept: a symbol takes 16 bytes and its name.
  */
-#ifndef KYMO_SYM_NAMES_KALLSYMS_H
-#define KYMO_SYM_NAMES_KALLSYMS_H
+#pragma once
 
 #include "base/map.h"
 #include "base/str.h"
@@ -65,5 +64,3 @@ bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym 
 
 /* The same as a table of symbols, for those who look for names: they are k's. */
 void kallsyms_symtab(const struct kallsyms *k, struct symtab *ret);
-
-#endif

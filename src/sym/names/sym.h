@@ -19,8 +19,7 @@
  *
  * Only symbols_lookup() may be called by several threads at a time.
  */
-#ifndef KYMO_SYM_NAMES_SYM_H
-#define KYMO_SYM_NAMES_SYM_H
+#pragma once
 
 #include "sym/find/find.h"
 
@@ -169,5 +168,3 @@ struct symbols_status {
 	const char *missing;	  /* a part of the debug info that is nowhere; NULL: none */
 };
 struct symbols_status symbols_status(struct symbols *s, uint32_t dso);
-
-#endif

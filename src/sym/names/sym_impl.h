@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Between sym.c, sym_answer.c, sym_batch.c and sym_save.c. Not for others. */
-#ifndef KYMO_SYM_NAMES_SYM_IMPL_H
-#define KYMO_SYM_NAMES_SYM_IMPL_H
+#pragma once
 
 #include "sym/names/dso.h"
 #include "sym/names/sym.h"
@@ -49,5 +48,3 @@ void symbols_resolve_raw(struct worker *w, uint32_t dso, uint64_t addr, struct d
 /* An answer that is there already (names, and now lines too) is written over in its place. */
 const struct sym_result *symbols_keep(struct symbols *s, uint32_t dso, const struct dso_answer *r,
 				      unsigned what);
-
-#endif

@@ -7,8 +7,7 @@
  * Sections are read, not mapped, so a file that shrinks meanwhile is an error
  * and not a SIGBUS.
  */
-#ifndef KYMO_SYM_UNWIND_EHFRAME_H
-#define KYMO_SYM_UNWIND_EHFRAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,5 +116,3 @@ void ehframe_cache_seal(void *data, size_t size);
 /* The table of f: kept (*kept), or built and kept from now on. cache may be -1. */
 int ehframe_cached(const struct ehframe *f, int cache, const struct cache_key *key,
 		   struct ehframe_table **ret, bool *kept, struct err *e);
-
-#endif

@@ -3,8 +3,7 @@
  * The bytes of .eh_frame and .debug_frame: CIEs, FDEs and their instructions, decoded and
  * bounds-checked, for full evaluation (full.c); and what builds tables of them. Private to sym/.
  */
-#ifndef KYMO_SYM_UNWIND_EHFRAME_CFI_H
-#define KYMO_SYM_UNWIND_EHFRAME_CFI_H
+#pragma once
 
 #include "base/bytes.h"
 #include "sym/unwind/ehframe.h"
@@ -250,5 +249,3 @@ bool ehframe_go_special(struct ehframe_builder *b, uint64_t start, uint64_t end,
 bool ehframe_code_signal(struct ehframe_builder *b, uint64_t start, uint32_t *rule);
 /* Whether there are tables of Go that can be read. */
 bool ehframe_go_has(const struct ehframe *f);
-
-#endif

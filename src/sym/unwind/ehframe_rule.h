@@ -12,8 +12,7 @@
  *
  * A row's chunk is known from the index, so 16 bits of offset are enough.
  */
-#ifndef KYMO_SYM_UNWIND_EHFRAME_RULE_H
-#define KYMO_SYM_UNWIND_EHFRAME_RULE_H
+#pragma once
 
 /* Half of such chunks have one rule only, which the kernel's index says (WALK_INDEX_RULE). */
 #define EHFRAME_CHUNK_SHIFT 8
@@ -118,5 +117,3 @@ enum unwind_end {
 #define UNWIND_USED_FP 1u   /* at least one frame was found by frame pointer only */
 #define UNWIND_USED_FULL 2u /* full evaluation was needed */
 #define UNWIND_SIGNAL 4u    /* goes through a signal frame */
-
-#endif

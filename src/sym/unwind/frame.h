@@ -3,8 +3,7 @@
  * Between the parts of the unwinder: reading the stack, finding mappings, one
  * frame in full. Private to sym/.
  */
-#ifndef KYMO_SYM_UNWIND_FRAME_H
-#define KYMO_SYM_UNWIND_FRAME_H
+#pragma once
 
 #include "sym/unwind/ehframe_cfi.h"
 #include "sym/unwind/unwind.h"
@@ -65,5 +64,3 @@ bool unwind_expr(struct unwind_work *w, const uint8_t *block, size_t n, const ui
  */
 int unwind_full_step(struct unwind_work *w, const struct ehframe *cfi, uint64_t vaddr,
 		     struct unwind_regs *regs, bool *signal, enum unwind_end *end);
-
-#endif

@@ -7,8 +7,7 @@
  * address; for a frame that they cannot express the chain is started again with all registers, and
  * evaluated in full from the file's own call frame information.
  */
-#ifndef KYMO_SYM_UNWIND_UNWIND_H
-#define KYMO_SYM_UNWIND_UNWIND_H
+#pragma once
 
 #include "sym/unwind/ehframe.h"
 
@@ -112,5 +111,3 @@ void unwind_stacks(struct unwind_job *jobs, size_t n, struct unwind_cache *cache
 const char *unwind_end_text(enum unwind_end end);
 /* One word each, for CSV and JSON: "bottom", "depth" ... */
 const char *unwind_end_name(enum unwind_end end);
-
-#endif

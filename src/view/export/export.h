@@ -7,8 +7,7 @@
  * bytes; every writer escapes them, and makes UTF-8 of them where its format
  * wants that.
  */
-#ifndef KYMO_VIEW_EXPORT_EXPORT_H
-#define KYMO_VIEW_EXPORT_EXPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,5 +100,3 @@ void export_ms(struct json *j, const char *key, uint64_t ns);
 
 export_fn export_folded, export_pprof, export_speedscope, export_firefox, export_perfetto,
 	export_chrome, export_callgrind, export_json, export_csv;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the writer of Firefox Profiler files: what its parts share. Not for others. */
-#ifndef KYMO_VIEW_EXPORT_FIREFOX_H
-#define KYMO_VIEW_EXPORT_FIREFOX_H
+#pragma once
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -69,5 +68,3 @@ void firefox_free(struct firefox *f);
 int firefox_collect_markers(struct firefox *f, struct err *e);
 void firefox_schemas(struct firefox *f);
 void firefox_markers(struct firefox *f, const struct firefox_row *rows, size_t n);
-
-#endif

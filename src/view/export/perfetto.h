@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the writer of Perfetto traces: what its parts share. Not for others. */
-#ifndef KYMO_VIEW_EXPORT_PERFETTO_H
-#define KYMO_VIEW_EXPORT_PERFETTO_H
+#pragma once
 
 #include "base/map.h"
 #include "base/pb.h"
@@ -99,5 +98,3 @@ void perfetto_track_init(struct perfetto *p);
 void perfetto_track_event(struct perfetto *p, const struct event *ev);
 /* A value of an EVENT_COUNTER, on a track of its own. */
 void perfetto_track_counter(struct perfetto *p, const struct event *ev);
-
-#endif

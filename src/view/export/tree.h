@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stacks as a tree: a node is a frame below another node, and stands for a stack. */
-#ifndef KYMO_VIEW_EXPORT_TREE_H
-#define KYMO_VIEW_EXPORT_TREE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ uint32_t export_tree_stack(struct export_tree *t, const struct export_job *x, ui
 			   uint32_t (*frame)(void *ctx, uint32_t site), void *ctx);
 void export_tree_reset(struct export_tree *t); /* empties, keeps the memory of nodes */
 void export_tree_free(struct export_tree *t);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a trace.dat holds beside its events, part by part, as trace-cmd dump words it. */
-#ifndef KYMO_VIEW_FTRACE_DUMP_H
-#define KYMO_VIEW_FTRACE_DUMP_H
+#pragma once
 
 #include "base/out.h"
 #include "event/trace.h"
@@ -30,5 +29,3 @@ enum ftrace_dump_item {
  */
 int ftrace_dump(const struct source *s, const char *path, unsigned items, struct out *out,
 		struct err *e);
-
-#endif

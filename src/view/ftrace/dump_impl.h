@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of ftrace_dump() share. */
-#ifndef KYMO_VIEW_FTRACE_DUMP_IMPL_H
-#define KYMO_VIEW_FTRACE_DUMP_IMPL_H
+#pragma once
 
 #include "base/vec.h"
 #include "store/tracedat/abi.h"
@@ -41,5 +40,3 @@ int dump_section_line(struct dump *d, unsigned which, uint64_t offset);
 
 /* Options up to their end; where the next list of them is (version 7), or 0. */
 uint64_t dump_options(struct dump *d, struct cut *c);
-
-#endif

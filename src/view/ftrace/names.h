@@ -4,8 +4,7 @@
  * symbol reaches to the next one, of whatever kind; only absolute ones and ARM's
  * markers are left out. (sym/names/kallsyms.h takes symbols as perf does.)
  */
-#ifndef KYMO_VIEW_FTRACE_NAMES_H
-#define KYMO_VIEW_FTRACE_NAMES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ void ftrace_names_free(struct ftrace_names *names);
 const struct ftrace_name *ftrace_names_find(struct ftrace_names *names, uint64_t addr);
 /* All of them by address. */
 const struct ftrace_name *ftrace_names_all(const struct ftrace_names *names, size_t *n);
-
-#endif

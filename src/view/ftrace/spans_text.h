@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of "profile" and "hist" (calc/analysis/task_spans.h), about as trace-cmd says them. */
-#ifndef KYMO_VIEW_FTRACE_SPANS_TEXT_H
-#define KYMO_VIEW_FTRACE_SPANS_TEXT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -12,5 +11,3 @@ void spans_text_profile(FILE *f, const struct tables *t);
 /* Without the lines of tasks. */
 void spans_text_profile_spans(FILE *f, const struct tables *t);
 void spans_text_hist(FILE *f, const struct tables *t);
-
-#endif

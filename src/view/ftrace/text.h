@@ -4,8 +4,7 @@
  * words them: its columns, and its own layout for functions, stacks, switches and
  * some other events in place of their print formats.
  */
-#ifndef KYMO_VIEW_FTRACE_TEXT_H
-#define KYMO_VIEW_FTRACE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -88,5 +87,3 @@ int ftrace_queue_add(struct ftrace_queue *q, struct ftrace_text *t, const struct
 /* What waits is shown as it is. */
 int ftrace_queue_flush(struct ftrace_queue *q);
 void ftrace_queue_free(struct ftrace_queue *q);
-
-#endif

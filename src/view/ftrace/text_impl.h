@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the two halves of the printer of trace records share. */
-#ifndef KYMO_VIEW_FTRACE_TEXT_IMPL_H
-#define KYMO_VIEW_FTRACE_TEXT_IMPL_H
+#pragma once
 
 #include "base/map.h"
 #include "base/str.h"
@@ -69,5 +68,3 @@ void ftrace_handler_find(struct ftrace_text *t, const struct event_type *type,
 			 struct ftrace_kind *k);
 ftrace_handler ftrace_put_blk;	 /* sector, bytes, action, device, error, pdu_len, data */
 ftrace_handler ftrace_put_futex; /* uaddr, op, val, utime, uaddr2, val3 */
-
-#endif

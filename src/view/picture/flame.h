@@ -5,8 +5,7 @@
  * Writers report only what they themselves can know (too much for the format);
  * whether the bytes reached the disk is for the caller to see in ferror().
  */
-#ifndef KYMO_VIEW_PICTURE_FLAME_H
-#define KYMO_VIEW_PICTURE_FLAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -99,5 +98,3 @@ struct flame_palette {
 void flame_palette_read(struct flame_palette *p, const char *text, size_t n);
 void flame_palette_write(const struct flame_palette *p, FILE *f);
 void flame_palette_free(struct flame_palette *p);
-
-#endif

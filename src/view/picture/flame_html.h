@@ -8,8 +8,7 @@
  * larger than max_bytes, detail is left out (finer time, CPUs, small frames) and
  * the page says so.
  */
-#ifndef KYMO_VIEW_PICTURE_FLAME_HTML_H
-#define KYMO_VIEW_PICTURE_FLAME_HTML_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ struct flame_html_info {
 /* after NULL: no comparison. */
 int flame_html_write(FILE *f, const struct stacks *s, const struct stacks *after,
 		     const struct flame_html_opts *o, struct flame_html_info *ret, struct err *e);
-
-#endif

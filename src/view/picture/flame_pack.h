@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile as the numbers the interactive page reads; flame_html.c makes them fit. */
-#ifndef KYMO_VIEW_PICTURE_FLAME_PACK_H
-#define KYMO_VIEW_PICTURE_FLAME_PACK_H
+#pragma once
 
 #include "base/vec.h"
 #include "view/picture/flame_html.h"
@@ -107,5 +106,3 @@ struct use {
  * there. Both are the caller's to free.
  */
 uint32_t *flame_order_functions(const struct calltree *t, struct use **ret_use);
-
-#endif

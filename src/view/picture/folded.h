@@ -8,8 +8,7 @@
  * whose name begins with a parenthesis are left out, code without a name is
  * "[file]" or "[unknown]", a java process' "Lorg/x" is "org/x".
  */
-#ifndef KYMO_VIEW_PICTURE_FOLDED_H
-#define KYMO_VIEW_PICTURE_FOLDED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ struct folded_opts {
 /* With `after`, lines have two counts; stacks of only one side have a 0. */
 int folded_write(FILE *f, const struct stacks *s, const struct stacks *after,
 		 const struct folded_opts *o, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heat maps as text for terminals, as SVG, and as an interactive page. */
-#ifndef KYMO_VIEW_PICTURE_HEAT_H
-#define KYMO_VIEW_PICTURE_HEAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ struct heat_html_info {
 };
 int heat_html_write(FILE *f, const struct heat_points *p, const struct heat_view_opts *o,
 		    struct heat_html_info *ret, struct err *e);
-
-#endif

@@ -7,8 +7,7 @@
  * of unsigned LEB128 numbers whose lengths in bytes the header gives as
  * "columns". In the page it stands as base64, which no name can break out of.
  */
-#ifndef KYMO_VIEW_PICTURE_PACK_H
-#define KYMO_VIEW_PICTURE_PACK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ void pack_join(struct strbuf *out, const struct strbuf *column, size_t n,
 void pack_encode(const struct strbuf *raw, struct strbuf *out);
 size_t pack_base64_size(size_t n);
 void pack_base64(FILE *f, const struct strbuf *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The files of web/, as scripts/embed put them into the program. */
-#ifndef KYMO_VIEW_PICTURE_WEB_H
-#define KYMO_VIEW_PICTURE_WEB_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ extern const size_t web_flame_0_n, web_flame_1_n, web_flame_2_n;
 /* The interactive heat map, in the same three pieces. */
 extern const unsigned char web_heat_0[], web_heat_1[], web_heat_2[];
 extern const size_t web_heat_0_n, web_heat_1_n, web_heat_2_n;
-
-#endif

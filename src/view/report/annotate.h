@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Annotated functions as text, in the layout of perf annotate --stdio. */
-#ifndef KYMO_VIEW_REPORT_ANNOTATE_H
-#define KYMO_VIEW_REPORT_ANNOTATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,5 +41,3 @@ struct annotate_source annotate_source_at(const struct annotate *a, size_t insn,
 
 /* Tabs spread out, control characters made visible; into buf, which is returned. */
 const char *annotate_clean(const char *text, size_t n, char *buf, size_t size);
-
-#endif

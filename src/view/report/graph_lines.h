@@ -10,8 +10,7 @@
  * that is one of those wanted. Lines that the kernel lost may be just those:
  * behind a loss everything is shown.
  */
-#ifndef KYMO_VIEW_REPORT_GRAPH_LINES_H
-#define KYMO_VIEW_REPORT_GRAPH_LINES_H
+#pragma once
 
 #include "base/str.h"
 
@@ -24,5 +23,3 @@ void graph_lines_feed(struct graph_lines *g, const char *text, size_t n, struct 
 /* From now on all lines. */
 void graph_lines_all(struct graph_lines *g);
 void graph_lines_free(struct graph_lines *g); /* NULL is fine */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports as text in perf's layout, as CSV and as JSON. */
-#ifndef KYMO_VIEW_REPORT_REPORT_H
-#define KYMO_VIEW_REPORT_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -128,5 +127,3 @@ struct diff_style {
 
 void diff_text(FILE *f, const struct diff_style *s, const struct diff *d);
 void diff_json(struct json *j, const struct diff_style *s, const struct diff *d);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a program of the language says, as text or JSON: show_printer is for who runs it. */
-#ifndef KYMO_VIEW_RUN_SHOW_H
-#define KYMO_VIEW_RUN_SHOW_H
+#pragma once
 
 #include <string.h>
 
@@ -97,5 +96,3 @@ size_t show_hist_buckets(const struct ltype *t);
 void show_hist_bounds(const struct ltype *t, size_t i, int64_t *lo, uint64_t *hi);
 void show_tseries(const struct lang_out *o, const struct ltype *t, const void *value,
 		  struct strbuf *b);
-
-#endif

@@ -3,8 +3,7 @@
  * Which fields `script` shows, for each class of events: perf's defaults, changed
  * by -F, checked against what the recording has.
  */
-#ifndef KYMO_VIEW_SCRIPT_FIELDS_H
-#define KYMO_VIEW_SCRIPT_FIELDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,5 +64,3 @@ int script_fields_check(struct script_fields *f, const struct trace *t, bool cha
 			struct strbuf *notes, struct err *e);
 /* Every field with its meaning, a line each, for -F help. */
 void script_fields_help(struct strbuf *b);
-
-#endif

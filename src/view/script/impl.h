@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the script view: what its files share. */
-#ifndef KYMO_VIEW_SCRIPT_IMPL_H
-#define KYMO_VIEW_SCRIPT_IMPL_H
+#pragma once
 
 #include <pthread.h>
 
@@ -175,5 +174,3 @@ void script_chain(struct script *s, const struct event *ev, uint32_t n, chain_fn
 
 /* --- view/script/stack.c --- */
 void stack_print(struct script *s, const struct event *ev, uint64_t show);
-
-#endif

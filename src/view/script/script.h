@@ -5,8 +5,7 @@
  * Texts of addresses are made once and kept; nothing is looked up by name on
  * the way of an event.
  */
-#ifndef KYMO_VIEW_SCRIPT_SCRIPT_H
-#define KYMO_VIEW_SCRIPT_SCRIPT_H
+#pragma once
 
 #include "base/out.h"
 #include "event/trace.h"
@@ -64,5 +63,3 @@ int script_dump(struct script *s, struct source *src, const char *file,
  * function starts in memory. */
 void script_names(struct script *s, const struct event *ev, const char **function, const char **dso,
 		  uint64_t *start);
-
-#endif

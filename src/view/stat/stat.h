@@ -3,8 +3,7 @@
  * Counts as text for people, CSV and JSON; layout and field order are perf's, so
  * that eyes and scripts that know perf stat's output can read it.
  */
-#ifndef KYMO_VIEW_STAT_STAT_H
-#define KYMO_VIEW_STAT_STAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,5 +39,3 @@ void stat_print_head(FILE *f, const struct stat_style *s, const struct stat_subj
 		     unsigned runs);
 void stat_print_end(FILE *f, const struct stat_style *s, const struct stat_subject *about,
 		    const struct stat_table *t);
-
-#endif

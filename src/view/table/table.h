@@ -2,8 +2,7 @@
 /*
  * Any table as text, CSV, JSON or HTML: one printer each, for all analyses.
  */
-#ifndef KYMO_VIEW_TABLE_TABLE_H
-#define KYMO_VIEW_TABLE_TABLE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -40,5 +39,3 @@ void table_json_rows(FILE *f, const struct table *t);
 
 /* <table> elements, without a page around them. */
 void table_html_all(FILE *f, const struct tables *t);
-
-#endif

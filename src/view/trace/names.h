@@ -2,8 +2,7 @@
 /*
  * Names of the values and bits that system calls take, by set (event/syscall/calls.h).
  */
-#ifndef KYMO_VIEW_TRACE_NAMES_H
-#define KYMO_VIEW_TRACE_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ const char *trace_names_error(int error);
 const char *trace_names_error_text(int error);
 /* "S_IFREG|0644" */
 void trace_names_mode(unsigned mode, struct strbuf *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How the tables of names are written down. For them alone: the names are short. */
-#ifndef KYMO_VIEW_TRACE_NAMES_TABLE_H
-#define KYMO_VIEW_TRACE_NAMES_TABLE_H
+#pragma once
 
 #include "view/trace/names.h"
 
@@ -25,5 +24,3 @@
 			__VA_ARGS__, NAMED(NULL, 0, 0) \
 		}                                      \
 	}
-
-#endif

@@ -5,8 +5,7 @@
  * Records come from a BPF ring (event/trace_abi.h) or are made from a recording, which
  * has no memory of the programs; their sizes are checked, their contents can be anything.
  */
-#ifndef KYMO_VIEW_TRACE_TRACE_H
-#define KYMO_VIEW_TRACE_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -118,5 +117,3 @@ void trace_json_event(struct trace_lines *l, const struct trace_record *r, const
 /* A table a task; what: "process", "thread" or "". */
 void trace_sums_text(struct out *out, const struct syscalls *s, const struct trace_words *w);
 void trace_sums_json(struct out *out, const struct syscalls *s, const struct trace_words *w);
-
-#endif

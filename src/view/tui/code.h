@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The annotate view's own parts; others use view/tui/report.h. */
-#ifndef KYMO_VIEW_TUI_CODE_H
-#define KYMO_VIEW_TUI_CODE_H
+#pragma once
 
 #include "view/arrows.h"
 #include "view/report/annotate.h"
@@ -39,5 +38,3 @@ void tui_code_go_to(struct tui_code *c, uint32_t insn);
 void tui_code_go_hot(struct tui_code *c, int step); /* 0: the hottest */
 void tui_code_draw(void *code);
 const char *tui_code_text(void *code, size_t line, char *buf, size_t size);
-
-#endif

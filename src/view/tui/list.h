@@ -3,8 +3,7 @@
  * What every view is made of: a list with a cursor, searching in it, and the
  * small questions (menu, line of text, message, page of text).
  */
-#ifndef KYMO_VIEW_TUI_LIST_H
-#define KYMO_VIEW_TUI_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,5 +103,3 @@ enum tui_exit tui_page(const char *title, const char *text);
 
 /* Keys of the whole program, as a page, behind the view's own. */
 enum tui_exit tui_help(const char *keys);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The report view's own parts; others use tui.h. */
-#ifndef KYMO_VIEW_TUI_REPORT_H
-#define KYMO_VIEW_TUI_REPORT_H
+#pragma once
 
 #include "view/tui/list.h"
 #include "view/tui/tree.h"
@@ -129,5 +128,3 @@ enum tui_exit tui_panes_view(const struct tui_model *m, const struct tui_table *
 			     struct srctext *source);
 
 extern const char tui_help_report[], tui_help_annotate[], tui_help_panes[], tui_help_around[];
-
-#endif

@@ -6,8 +6,7 @@
  * the columns it fills, and whatever is no printable character shows as '?'.
  * The terminal is put back on every way out, also by signals and crashes.
  */
-#ifndef KYMO_VIEW_TUI_SCREEN_H
-#define KYMO_VIEW_TUI_SCREEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -137,5 +136,3 @@ void tui_cursor(int y, int x);
  * Ctrl-C still works. Returns what fn returned.
  */
 int tui_busy(const char *what, int (*fn)(void *ctx), void *ctx);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A call tree as lines of a list: what is open, and how a line looks. */
-#ifndef KYMO_VIEW_TUI_TREE_H
-#define KYMO_VIEW_TUI_TREE_H
+#pragma once
 
 #include "base/vec.h"
 #include "calc/stacks/calls.h"
@@ -42,5 +41,3 @@ void tui_tree_draw(struct tui_line *l, struct tui_tree *t, const struct names *n
 		   const struct tui_tree_line *line, uint64_t total, const struct tui_search *s);
 const char *tui_tree_text(struct tui_tree *t, const struct names *n,
 			  const struct tui_tree_line *line, uint64_t total, char *buf, size_t size);
-
-#endif

@@ -7,8 +7,7 @@
  * the names and the profile behind a table. Without ncurses everything here
  * answers -ENOTSUP.
  */
-#ifndef KYMO_VIEW_TUI_TUI_H
-#define KYMO_VIEW_TUI_TUI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -164,5 +163,3 @@ int tui_annotate(const struct tui_model *m, tui_choose_fn *choose, struct err *e
  * ncurses, or another error where there is no terminal for it.
  */
 int tui_tables(struct tables *t, const char *title, struct err *e);
-
-#endif
