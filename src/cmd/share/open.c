@@ -240,27 +240,26 @@ static int open_spool(struct opened *o, struct err *e)
 	AUTO_FREE char *part = mem_alloc(SPOOL);
 	ssize_t n = read_least(o->fd, part, SPOOL, START_LEAST);
 	AUTO_CLOSE int to = -1;
-	bool perfdata;
+	bool in_memory;
 	int r;
 
 	o->n = n > 0 ? (size_t)n : 0;
 	o->n = o->n < sizeof(o->start) ? o->n : sizeof(o->start);
 	memcpy(o->start, part, o->n);
-	perfdata = starts_with_perfdata(o);
 	if (n > 0 && !part[0]) {
 		err_set(e, EINVAL,
 			"%s is nothing that kymo reads: it starts with a 0, and does not begin "
-			"with "
-			"PERFILE2",
+			"with PERFILE2",
 			o->name);
 		return err_hint(e, READS);
 	}
-	to = perfdata ? memfd_create("kymo", MFD_CLOEXEC) : -1;
-	if (to < 0)
+	to = starts_with_perfdata(o) ? memfd_create("kymo", MFD_CLOEXEC) : -1;
+	in_memory = to >= 0;
+	if (!in_memory)
 		to = temp_file(e);
 	r = to < 0 ? to : 0;
 	for (; r == 0 && n > 0; n = r == 0 ? read_least(o->fd, part, SPOOL, 1) : 0) {
-		r = perfdata ? 0 : budget_take(&b, (uint64_t)n, o->name, e);
+		r = in_memory ? 0 : budget_take(&b, (uint64_t)n, o->name, e);
 		if (r == 0 && file_write_all(to, part, (size_t)n) < 0)
 			r = err_set(e, errno, "cannot keep %s in a temporary file: %s", o->name,
 				    strerror(errno));
